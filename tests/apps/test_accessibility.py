@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 pytest.importorskip("fastapi")
-from clearbands.apps.report.over_time import make_monitor, watch
+from clearbands.apps.report.over_time import make_monitor, measure_history
 from clearbands.apps.web.explore import create_page, make_scene
 from clearbands.apps.web.service import create_app
 from clearbands.persistence.origin import record_origin
@@ -53,7 +53,7 @@ def addresses(tmp_path_factory):
     new, y_new = houses(120, seed=1)
     new = new.rename({new.columns[0]: LONG})
     model.report(new, y_new, target="price", unit="EUR").save(folder / "report.html")
-    make_monitor(watch(model, new, y_new), target="price").save(folder / "monitor.html")
+    make_monitor(measure_history(model, new, y_new), target="price").save(folder / "monitor.html")
     scene = make_scene({"houses.clear": model}, new.with_columns(pl.Series("price", y_new)), y_new)
     with serving(create_page(scene)) as explore, serving(create_app(model)) as service:
         yield {

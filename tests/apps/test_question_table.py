@@ -13,11 +13,11 @@ def test_the_command_has_an_option_and_the_service_a_parameter(name):
     pytest.importorskip("fastapi", reason="the extra `serve` is not installed")
     from types import SimpleNamespace
 
-    from clearbands.apps.cli.options import Questioned
+    from clearbands.apps.cli.options import QuestionOptions
     from clearbands.apps.cli.predict import predict
     from clearbands.apps.web.service.contract import question_model
 
-    fields = {field.name for field in Questioned.__dataclass_fields__.values()}
+    fields = {field.name for field in QuestionOptions.__dataclass_fields__.values()}
     options = fields | set(inspect.signature(predict).parameters)
     assert name in options
     description = question_model(SimpleNamespace(highest_level=0.9)).model_fields[name].description

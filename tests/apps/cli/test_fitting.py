@@ -44,7 +44,7 @@ def test_what_a_column_of_text_holds_is_left_to_the_fit_to_tell(tmp_path):
     data.write_text("town,price\n" + "None,1.5\n,2.5\nBern,3.5\nBern,3.5\n" * 5)
     reading = read_table(data)
     rows = fitting.choose_rows(reading, names, choice)
-    fitting.tell(reading, names, choice, rows)  # a warning would be an error here
+    fitting.show_remarks(reading, names, choice, rows)  # a warning would be an error here
     with pytest.warns(UserWarning, match="'town' has gaps and the text 'None' in 5 rows"):
         TableEncoder().fit(rows.X)
 

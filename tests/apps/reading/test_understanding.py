@@ -7,7 +7,7 @@ import pytest
 
 from clearbands.apps.reading.decimals import Decimals
 from clearbands.apps.reading.dialect import Dialect, TextOptions
-from clearbands.apps.reading.understanding import Known, as_truths, find_signs, understand
+from clearbands.apps.reading.understanding import Known, as_truths, find_signs, infer_columns
 
 
 def texts(**columns):
@@ -15,7 +15,7 @@ def texts(**columns):
 
 
 def read(kinds=None, decimal=".", **columns):
-    return understand(texts(**columns), Decimals(decimal), kinds=kinds)
+    return infer_columns(texts(**columns), Decimals(decimal), kinds=kinds)
 
 
 def test_columns_become_what_they_look_like():
@@ -66,7 +66,7 @@ def test_what_is_wanted_counts_more_than_what_it_looks_like():
 @pytest.mark.parametrize(("order", "day"), [("dmy", 7), ("mdy", 5)])
 def test_the_order_of_day_and_month_is_that_of_the_earlier_file(order, day):
     columns = texts(sold=["07/05/2008", "08/06/2008"])
-    understood = understand(columns, Decimals("."), known=Known(orders={"sold": order}))
+    understood = infer_columns(columns, Decimals("."), known=Known(orders={"sold": order}))
     assert understood.columns["sold"][0].day == day
     assert understood.orders == {"sold": order}
 
@@ -89,7 +89,7 @@ def test_one_text_among_the_numbers_of_several_columns_marks_gaps():
         "size": pl.Series("size", ["1", "2", "L", "3"]),
         "rare": pl.Series("rare", ["M", "M", "M", "3"]),
     }
-    understood = understand(columns, Decimals("."))
+    understood = infer_columns(columns, Decimals("."))
     assert {n: c.dtype.is_numeric() for n, c in understood.columns.items()} == {
         "warm": True,
         "wet": True,

@@ -1,4 +1,4 @@
-"""Pictures of the page: thinned, with their spots and axes."""
+"""Pictures of the page: thinned, with their tooltips and axes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.apps.report.houses import houses
 from tests.apps.report.page import Page
 
 
-def spots(html, name):
+def tooltips(html, name):
     figure = re.search(rf'id="plot-{name}".*?</figure>', html, re.DOTALL).group()
     return json.loads(re.search(r"<script[^>]*>(.*?)</script>", figure, re.DOTALL).group(1))
 
@@ -22,7 +22,7 @@ def spots(html, name):
 def test_hovering_tells_the_row(model, html):
     X, y = houses(120, seed=1)
     parts = model.predict_uncertainty(X)
-    told = spots(html, "bands")
+    told = tooltips(html, "bands")
     assert len(told) == 120
     assert [spot[0] for spot in told] == sorted(spot[0] for spot in told)
     row = int(np.argmax(parts.center))
@@ -40,8 +40,8 @@ def test_many_rows_are_thinned_and_the_page_says_so(model, monkeypatch):
     monkeypatch.setattr(figures, "MOST_BARS", 30)
     monkeypatch.setattr(figures, "MOST_DOTS", 40)
     html = model.report(*houses(90, seed=1)).html
-    assert len(spots(html, "bands")) == 30
-    assert len(spots(html, "rows")) == 40
+    assert len(tooltips(html, "bands")) == 30
+    assert len(tooltips(html, "rows")) == 40
     text = Page(html).text
     assert "Shown are 30 of 90 rows, evenly spaced by prediction." in text
     assert "Shown are 40 of 90 rows; the widest are listed below." in text
@@ -52,8 +52,8 @@ def test_a_row_far_wider_than_all_others_does_not_set_the_scale(facts):
     epistemic[7] *= 1000
     wide = replace(facts, parts=replace(facts.parts, epistemic=epistemic))
     usual, shown = figures.parts_of_rows(facts), figures.parts_of_rows(wide)
-    assert len(shown.spots) < len(usual.spots) == 120
-    assert not any(spot.words.startswith("Row 8\n") for spot in shown.spots)
+    assert len(shown.tooltips) < len(usual.tooltips) == 120
+    assert not any(spot.words.startswith("Row 8\n") for spot in shown.tooltips)
     assert shown.y_range[1] <= usual.y_range[1]
 
 
@@ -66,13 +66,13 @@ def test_a_row_far_beyond_all_others_does_not_flatten_the_bands(facts):
     assert shown.y_range[1] < 2 * usual.y_range[1]
     (mark,) = [mark for mark in shown.marks if mark.kind == "beyond"]
     assert mark.path.endswith(" 0.0h.01")  # on the upper edge
-    (spot,) = [spot for spot in shown.spots if spot.words.startswith("Row 8\n")]
+    (spot,) = [spot for spot in shown.tooltips if spot.words.startswith("Row 8\n")]
     assert spot.top < 0  # so that zooming in on the row reaches it
 
 
 def test_the_path_of_lambda_is_drawn_with_its_three_points(model, html):
     path = model.lambda_paths_[0]
-    told = spots(html, "lambda")
+    told = tooltips(html, "lambda")
     assert len(told) == len(path.lambdas)
     assert told[0][2].startswith("λ = 0\n")
     for kind in ("chosen", "ratio-one", "gamma-one"):

@@ -50,7 +50,7 @@ class Command(TyperCommand):
             meant = {new: what for new, what in RENAMED.get(old, {}).items() if new in known}
             if meant and old not in known:
                 names = ", or ".join(f"{new} for {what}" for new, what in meant.items())
-                console.complain(f"Error: There is no option {old}: use {names}.")
+                console.print_error(f"Error: There is no option {old}: use {names}.")
                 raise typer.Exit(2)
         return super().parse_args(ctx, args)
 
@@ -60,7 +60,7 @@ class Command(TyperCommand):
                 warnings.showwarning = console.show_warning
                 return super().invoke(ctx)
         except KeyboardInterrupt:
-            console.complain("Stopped; no file was left half-written.")
+            console.print_error("Stopped; no file was left half-written.")
             raise typer.Exit(130) from None
         except Exception as error:
             if (
@@ -72,7 +72,7 @@ class Command(TyperCommand):
             if ctx.find_root().params.get("debug"):
                 typer.echo(traceback.format_exc(), err=True, nl=False)
             else:
-                console.complain(console.sentence(error))
+                console.print_error(console.sentence(error))
             raise typer.Exit(2) from error
 
 
@@ -85,7 +85,7 @@ def _is_output_closed() -> bool:
     return is_closed
 
 
-def laid_out(function: Callable[..., None]) -> Callable[..., None]:
+def flatten_options(function: Callable[..., None]) -> Callable[..., None]:
     """Return the command as typer sees it: each field of a dataclass parameter is an option."""
     hints = get_type_hints(function, include_extras=True)
     groups = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
@@ -93,7 +93,7 @@ def laid_out(function: Callable[..., None]) -> Callable[..., None]:
     def parameters() -> Iterator[inspect.Parameter]:
         for name, parameter in inspect.signature(function).parameters.items():
             if name not in groups:
-                of = _named(name, hints[name])
+                of = _with_option_name(name, hints[name])
                 yield parameter.replace(kind=parameter.KEYWORD_ONLY, annotation=of)
                 continue
             own = get_type_hints(groups[name], include_extras=True)
@@ -102,7 +102,7 @@ def laid_out(function: Callable[..., None]) -> Callable[..., None]:
                     each.name,
                     parameter.KEYWORD_ONLY,
                     default=_default_of(each),
-                    annotation=_named(each.name, own[each.name]),
+                    annotation=_with_option_name(each.name, own[each.name]),
                 )
 
     def command(**values: Any) -> None:
@@ -118,7 +118,7 @@ def laid_out(function: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-def _named(name: str, annotation: Any) -> Any:
+def _with_option_name(name: str, annotation: Any) -> Any:
     """Name an option after its parameter if it has no name; a flag gets no opposite."""
     if get_origin(annotation) is not Annotated:
         return annotation
@@ -135,7 +135,7 @@ def _default_of(field: Field[Any]) -> Any:
     return inspect.Parameter.empty if field.default is MISSING else field.default
 
 
-def as_typed(ctx: typer.Context) -> str:
+def typed_command(ctx: typer.Context) -> str:
     """Return the running command with all its arguments and options, as one types it in a shell."""
     words = ["clearbands", ctx.info_name or ""]
     for param in ctx.command.params:

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from clearbands import __version__
-from clearbands.apps.cli.command import Command, Group, laid_out
+from clearbands.apps.cli.command import Command, Group, flatten_options
 from clearbands.apps.cli.demo import demo
 from clearbands.apps.cli.evaluate import evaluate
 from clearbands.apps.cli.explore import explore
@@ -30,7 +30,7 @@ FUNCTIONS: tuple[Callable[..., None], ...] = (
     *(demo, inspect, fit, predict, evaluate, report, forecast),
     *(update, monitor, label, serve, explore, warm),
 )
-COMMANDS = tuple(map(laid_out, FUNCTIONS))
+COMMANDS = tuple(map(flatten_options, FUNCTIONS))
 """The commands in the order of help."""
 
 app = typer.Typer(

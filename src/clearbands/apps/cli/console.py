@@ -16,7 +16,7 @@ from clearbands.rows import display
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from clearbands.apps.reading.inspection import Inspected
+    from clearbands.apps.reading.inspection import ColumnSummary
     from clearbands.apps.reading.reading import Reading
 
 MOST_FOLDED = 1_000  # with more columns than this, a table has unbroken lines
@@ -52,16 +52,16 @@ HEADINGS = {
 """Headings of the columns of `evaluate`, with the abbreviations of the paper."""
 
 
-def say(text: str) -> None:
+def print_line(text: str) -> None:
     typer.echo(text)
 
 
-def write(text: str) -> None:
+def print_text(text: str) -> None:
     """Write text as it is to standard output."""
     typer.echo(text, nl=False)
 
 
-def complain(text: str) -> None:
+def print_error(text: str) -> None:
     typer.echo(text, err=True)
 
 
@@ -88,7 +88,7 @@ def show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
     words = " ".join(str(message).split())
     for code, option in IN_OPTIONS.items():
         words = words.replace(code, option)
-    complain(f"Warning: {words}")
+    print_error(f"Warning: {words}")
 
 
 @contextmanager
@@ -154,7 +154,7 @@ def title_of(data: Path) -> str:
     return "Standard input" if str(data) == "-" else data.name
 
 
-def show_reading(reading: Reading, columns: Sequence[Inspected], title: str) -> None:
+def show_reading(reading: Reading, columns: Sequence[ColumnSummary], title: str) -> None:
     """Show how a table was read, in one line per kind of column."""
     pairs = {"as": reading.in_words}
     for kind in dict.fromkeys(column.kind for column in columns if not column.is_blank):
@@ -170,7 +170,7 @@ def show_reading(reading: Reading, columns: Sequence[Inspected], title: str) -> 
     show_pairs(title, pairs)
 
 
-def show_columns(columns: Sequence[Inspected], title: str) -> None:
+def show_columns(columns: Sequence[ColumnSummary], title: str) -> None:
     """Show one line per column of a table."""
     heading = ("column", "kind", "gaps", "distinct", "values", "remark")
     rows = [
@@ -185,7 +185,7 @@ def show_columns(columns: Sequence[Inspected], title: str) -> None:
         for c in columns
     ]
     if len(rows) > MOST_FOLDED:
-        say(title)
+        print_line(title)
         _say_lines([heading, *rows])
         return
     table = _table()
@@ -205,7 +205,7 @@ def _say_lines(rows: Sequence[tuple[str, ...]]) -> None:
     """Print one unbroken line per row, which is easy to search."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     padded = ([c.ljust(w) for c, w in zip(row, widths, strict=True)] for row in rows)
-    write("".join("  ".join(cells).replace("\n", " ").rstrip() + "\n" for cells in padded))
+    print_text("".join("  ".join(cells).replace("\n", " ").rstrip() + "\n" for cells in padded))
 
 
 def show_pairs(title: str, pairs: Mapping[str, str]) -> None:
@@ -252,5 +252,5 @@ def _table(**options: Any) -> Table:
 def _print(title: str, table: Table) -> None:
     from rich.console import Console
 
-    say(title)  # the table would break a title of its own to its width
+    print_line(title)  # the table would break a title of its own to its width
     Console(highlight=False, markup=False).print(table)

@@ -30,5 +30,5 @@ def demo(
         result.draw(unfinished)
     result.report().save(page)
     console.show_pairs("Diabetes progression after one year", result.summary())
-    console.say(f"Wrote {table}, {picture} and {page}.")
-    console.say("Your turn: clearbands fit DATA --target COLUMN --out MODEL")
+    console.print_line(f"Wrote {table}, {picture} and {page}.")
+    console.print_line("Your turn: clearbands fit DATA --target COLUMN --out MODEL")

@@ -59,7 +59,7 @@ def evaluate(
             "n_rows_left_out": n_left_out,
         }
         levels = finite[0] if of_classes else {"levels": finite}
-        console.say(json.dumps(counts | levels, indent=2))
+        console.print_line(json.dumps(counts | levels, indent=2))
         return
 
     from clearbands.persistence.origin import exceeds_chance
@@ -67,7 +67,7 @@ def evaluate(
     console.show_scores(scores, f"{console.title_of(data)}, {len(y):,} rows")
     for each in uncertainties:
         n_calibration = None if exceeds_chance(n_seen, len(y)) else rows.model.n_calibration_
-        console.say(_in_words(each, y, n_calibration, rows.origin.unit))
+        console.print_line(_in_words(each, y, n_calibration, rows.origin.unit))
 
 
 def _in_words(parts: Uncertainty, y: np.ndarray, n_calibration: int | None, unit: str) -> str:

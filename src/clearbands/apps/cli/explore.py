@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from clearbands.apps.cli import console
-from clearbands.apps.cli.opened import Opened, load_model, read_for
+from clearbands.apps.cli.opened import Opened, load_model, read_for_models
 from clearbands.apps.cli.options import (
     Data,
     DropMissingTarget,
@@ -52,7 +52,7 @@ def explore(
     paths = [model] if model2 is None else [model, model2]
     alike = len({path.name for path in paths}) < len(paths)
     models = {str(path) if alike else path.name: load_model(path) for path in paths}
-    reading = read_for(data, text, *models.values())
+    reading = read_for_models(data, text, *models.values())
     opened = [Opened(fitted, reading) for fitted in models.values()]
     for each in opened:
         check_columns(reading.frame.columns, list(each.model.feature_names_in_), reading.name)
@@ -66,7 +66,7 @@ def explore(
     page = create_page(make_scene(models, reading.frame, y, max(seen, default=0)))
     with server.listen("127.0.0.1", port) as listener:
         address = server.address_of(listener)
-        console.say(f"The page is at {address} (Ctrl-C ends it)")
+        console.print_line(f"The page is at {address} (Ctrl-C ends it)")
         if not no_browser:
             webbrowser.open(address)  # the browser waits for the first answer
         server.run(page, listener, grace=5)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from clearbands.apps.cli.command import as_typed
+from clearbands.apps.cli.command import typed_command
 from clearbands.apps.cli.fit_options import Choice, Names, Settings
 from clearbands.apps.cli.options import Data, TextFile, Workers, kinds_wanted, option
 from clearbands.apps.reading import files
@@ -43,7 +43,7 @@ def fit(
         if report.resolve() == out.resolve():
             raise ValueError(f"--report and --out both name {out}; give each a file of its own.")
     from clearbands.apps.cli import fit_files, fitting
-    from clearbands.apps.cli.opened import drop_rows, in_order
+    from clearbands.apps.cli.opened import drop_rows, sorted_rows
     from clearbands.rows.messages import name_rows_by
 
     needs_memory = {
@@ -65,11 +65,11 @@ def fit(
     if choice.drop_missing_target:
         reading = drop_rows(reading, names.target)
     if names.time:
-        reading = in_order(reading, names.time)
+        reading = sorted_rows(reading, names.time)
     rows = fitting.choose_rows(reading, names, choice)
     model = fitting.make_model(rows, names, settings)
     shares = None if report is None else fitting.hold_out(rows, names, settings)
-    fitting.tell(reading, names, choice, rows)
+    fitting.show_remarks(reading, names, choice, rows)
     if shares is None or report is None:
         fitting.fit_and_save(model, rows, names, settings, reading.known, data=data, out=out)
         return
@@ -79,4 +79,4 @@ def fit(
             model, rows.take(learned), names, settings, reading.known, data=data, out=out
         )
     with name_rows_by(held_out):
-        fitting.report_on(rows.take(held_out), model, reading, names, as_typed(ctx), report)
+        fitting.report_on(rows.take(held_out), model, reading, names, typed_command(ctx), report)

@@ -57,7 +57,7 @@ def fit_and_save(
     dropped = {names.target, names.id, names.groups, names.weight, *names_in(choice.drop, columns)}
     chosen = names_in(choice.features, columns) or columns
     learned = [name for name in chosen if name not in dropped]
-    console.say(
+    console.print_line(
         f"Read {data.name}: {display.count(table.n_rows, 'row')} in "
         f"{display.count(len(table.files), 'file')}, {display.count(len(learned), 'column')} to "
         "learn from"

@@ -22,12 +22,12 @@ def show_written(
     pairs = _of_classes(model) if is_classifier else _of_numbers(model, verbose=verbose)
     lines = {name: words.replace(display.GAP, " ") for name, words in pairs.items()}
     console.show_pairs(f"Fitted on {console.title_of(data)} in {_time(seconds)}", lines)
-    advice = None if is_classifier else about_support(model)
+    advice = None if is_classifier else support_advice(model)
     if advice is not None:
-        console.complain(f"Warning: {advice}")
+        console.print_error(f"Warning: {advice}")
     size = out.stat().st_size
     megabytes = f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.0f} kB"
-    console.say(f"Wrote {out} ({megabytes}).")
+    console.print_line(f"Wrote {out} ({megabytes}).")
 
 
 def _of_numbers(model: ClearRegressor, *, verbose: bool) -> dict[str, str]:
@@ -51,7 +51,7 @@ def _of_numbers(model: ClearRegressor, *, verbose: bool) -> dict[str, str]:
     best = best_model(model)
     if best is not None:
         pairs["best model"] = best
-    pairs["rows"] = who_saw_what(model)
+    pairs["rows"] = roles_of_rows(model)
     pairs["guarantee"] = model.guarantee_
     if verbose:
         pairs |= _factors(model)
@@ -69,7 +69,7 @@ def _factors(model: ClearRegressor) -> dict[str, str]:
 def _of_classes(model: ClearClassifier) -> dict[str, str]:
     losses = [f"{board} {loss:.3g}" for board, loss in model.leaderboard_.items()]
     return {
-        "rows": who_saw_what(model),
+        "rows": roles_of_rows(model),
         "models kept": f"{', '.join(model.models_)} ({len(model.members_)} members)",
         "unseen loss": f"{', '.join(losses)} nats per row",
         "constants": f"c1 {model.c1_:.3g}, c2 {model.c2_:.3g}",
@@ -77,7 +77,7 @@ def _of_classes(model: ClearClassifier) -> dict[str, str]:
     }
 
 
-def about_support(model: ClearRegressor) -> str | None:
+def support_advice(model: ClearRegressor) -> str | None:
     """Return a sentence if only bounds are negative; None if not, or if the library has said it."""
     from clearbands.rows.targets import FEWEST
 
@@ -92,7 +92,7 @@ def about_support(model: ClearRegressor) -> str | None:
     )
 
 
-def who_saw_what(model: Any) -> str:
+def roles_of_rows(model: Any) -> str:
     """Return how many rows trained, chose and calibrated."""
     if model.calibration_ == "cross":
         return (

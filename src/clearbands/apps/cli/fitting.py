@@ -15,7 +15,7 @@ from clearbands.apps.cli.fit_summary import show_written
 from clearbands.apps.cli.options import names_in
 from clearbands.apps.cli.remarks import (
     is_classes,
-    take_y,
+    read_target,
     words_about,
     words_about_copies,
     words_about_leaks,
@@ -46,7 +46,7 @@ HELD_OUT = 0.2  # the share of the rows that a report keeps
 def choose_rows(reading: Reading, names: Names, choice: Choice) -> Rows:
     """Return the columns to learn from, the target, and labels of groups if there are any."""
     frame, path = reading.frame, reading.name
-    y = take_y(reading, names.target, choice.task)
+    y = read_target(reading, names.target, choice.task)
     X = choose_features(
         frame,
         names.target,
@@ -96,7 +96,7 @@ def hold_out(rows: Rows, names: Names, settings: Settings) -> tuple[np.ndarray, 
     return learned, held_out
 
 
-def tell(reading: Reading, names: Names, choice: Choice, rows: Rows) -> None:
+def show_remarks(reading: Reading, names: Names, choice: Choice, rows: Rows) -> None:
     """Show how the table was read and what looks wrong, but not in columns nobody asked for."""
     from clearbands.apps.reading.inspection import (
         inspect_table,
@@ -115,7 +115,7 @@ def tell(reading: Reading, names: Names, choice: Choice, rows: Rows) -> None:
     mended = [names.target] if names.target in reading.mended else []
     about_target = words_about(names.target, y, choice.task)
     if about_target:
-        console.say(about_target)
+        console.print_line(about_target)
     warnings = [] if is_classes(y) else warnings_about_target(names.target, y)
     unasked = frame.columns if choice.features else names_in(choice.drop, frame.columns)
     quiet = {*features, *unasked, *names.of_rows}  # no warning if they are empty
@@ -131,7 +131,7 @@ def tell(reading: Reading, names: Names, choice: Choice, rows: Rows) -> None:
             copies = words_about_copies(rows.X, y, in_fit=True)
         warnings += [] if copies is None else [copies]
     for words in warnings:
-        console.complain(f"Warning: {words}")
+        console.print_error(f"Warning: {words}")
 
 
 def fit_and_save(

@@ -36,8 +36,8 @@ def forecast(
             for row in zip(*columns.values(), strict=True)
         ]
         answer = {"confidence_level": curve.confidence_level, "forecast": rows}
-        console.say(json.dumps(answer | {"in_words": curve.sentence()}, indent=2))
+        console.print_line(json.dumps(answer | {"in_words": curve.sentence()}, indent=2))
         return
-    console.say(repr(curve))
+    console.print_line(repr(curve))
     if not curve.reason:
-        console.say(curve.sentence())
+        console.print_line(curve.sentence())

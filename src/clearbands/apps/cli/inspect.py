@@ -8,7 +8,7 @@ from clearbands.apps.cli import console
 from clearbands.apps.cli.options import ColumnsAs, Data, TextFile, column, kinds_wanted
 from clearbands.apps.cli.remarks import (
     is_classes,
-    take_y,
+    read_target,
     words_about,
     words_about_copies,
     words_about_leaks,
@@ -29,7 +29,7 @@ def inspect(
     from clearbands.apps.reading.inspection import inspect_table, warnings_about_target
 
     for note in reading.notes:
-        console.complain(f"{note[:1].upper()}{note[1:]}.")
+        console.print_error(f"{note[:1].upper()}{note[1:]}.")
     console.show_columns(
         inspect_table(reading),
         f"{console.title_of(data)}: {display.count(reading.frame.height, 'row')}, "
@@ -37,14 +37,14 @@ def inspect(
         f"({reading.in_words})",
     )
     if target is not None:
-        y = take_y(reading, target, None)
+        y = read_target(reading, target, None)
         about_target = words_about(target, y, None)
         if about_target:
-            console.say(about_target)
+            console.print_line(about_target)
         if is_classes(y):
             return
         others = reading.frame.drop(target)
         copies = words_about_copies(others, y, in_fit=False)
         warnings = [*warnings_about_target(target, y), *words_about_leaks(others, y)]
         for words in [*warnings, *([] if copies is None else [copies])]:
-            console.complain(f"Warning: {words}")
+            console.print_error(f"Warning: {words}")

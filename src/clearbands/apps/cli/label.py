@@ -25,7 +25,7 @@ def label(
     """
     files.check_output(output.out, inputs=[model, data], table=True)
     rows = Opened.from_files(model, data, text)
-    X, groups, carried = rows.X, rows.groups, rows.carried(output)
+    X, groups, carried = rows.X, rows.groups, rows.carried_columns(output)
 
     import polars as pl
 
@@ -39,4 +39,6 @@ def label(
     chosen_rows = table.select(numbers, *(column[chosen] for column in carried), *table)
     files.write_table(chosen_rows, output.out, no_formulas=output.no_formulas)
     if output.out != STREAM:
-        console.say(f"Wrote {output.out} ({table.height:,} of {X.height:,} rows, best first).")
+        console.print_line(
+            f"Wrote {output.out} ({table.height:,} of {X.height:,} rows, best first)."
+        )

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from clearbands.apps.cli import console
-from clearbands.apps.cli.command import as_typed
+from clearbands.apps.cli.command import typed_command
 from clearbands.apps.cli.opened import Opened
 from clearbands.apps.cli.options import (
     Data,
@@ -53,10 +53,10 @@ def monitor(
         times = check_time(rows.reading.frame[column].to_numpy(), rows.reading.frame.height)
     y = rows.y(target)
     n_seen = rows.count_seen(y)
-    from clearbands.apps.report.over_time import make_monitor, watch
+    from clearbands.apps.report.over_time import make_monitor, measure_history
 
     with console.working("Drawing"):
-        watched = watch(
+        history = measure_history(
             rows.model,
             rows.X,
             y,
@@ -65,17 +65,17 @@ def monitor(
             stretch=stretch,
         )
         page = make_monitor(
-            watched,
+            history,
             target=rows.target(target),
             unit=rows.origin.unit,
             n_seen=n_seen,
             origin={
-                "Command": as_typed(ctx),
+                "Command": typed_command(ctx),
                 "Data": rows.reading.fingerprint,
                 "Model file": files.fingerprint(model),
             },
         )
         page.save(out)
-    if watched.advice is not None:
-        console.complain(f"Warning: {watched.advice}")
-    console.say(f"Wrote {out} ({display.count(len(y), 'row')} in the order of time).")
+    if history.advice is not None:
+        console.print_error(f"Warning: {history.advice}")
+    console.print_line(f"Wrote {out} ({display.count(len(y), 'row')} in the order of time).")

@@ -53,13 +53,13 @@ def load_model(path: Path, *, of_classes: bool = False) -> Any:
     return model
 
 
-def read_for(data: Path, text: TextFile, *models: Any) -> Reading:
+def read_for_models(data: Path, text: TextFile, *models: Any) -> Reading:
     """Read the table with its columns as the models need them, and warn of changed cells."""
     from clearbands.apps.reading.features import fitted_columns
 
     reading = read_table(data, options=text, fitted=fitted_columns(*models))
     for words in reading_in_words(reading):
-        console.complain(f"Warning: {words}")
+        console.print_error(f"Warning: {words}")
     return reading
 
 
@@ -70,7 +70,7 @@ def drop_rows(reading: Reading, target: str) -> Reading:
         rows = display.count(n_dropped, "row")
         strays = reading.mended[target].strays if target in reading.mended else ()
         such_as = f", such as {strays[0].value!r} in {strays[0].row_name}" if strays else ""
-        console.complain(
+        console.print_error(
             f"Warning: Left out {rows} of {reading.frame.height:,}, whose target {target!r} is "
             f"missing{such_as}."
         )
@@ -89,7 +89,7 @@ class Opened:
         cls, model: Path, data: Path, text: TextFile, *, of_classes: bool = False
     ) -> Opened:
         fitted = load_model(model, of_classes=of_classes)
-        return cls(fitted, read_for(data, text, fitted))
+        return cls(fitted, read_for_models(data, text, fitted))
 
     @property
     def task(self) -> Task:
@@ -129,7 +129,7 @@ class Opened:
         """Return the true values or classes."""
         return self.task.take_target(self.reading, self.target(target))
 
-    def carried(self, output: TableOut) -> list[pl.Series]:
+    def carried_columns(self, output: TableOut) -> list[pl.Series]:
         """Return the columns to carry along, with the one that names the rows first."""
         columns = self.reading.frame.columns
         row_id = output.row_id or (self.origin.id if self.origin.id in columns else None)
@@ -143,7 +143,7 @@ class Opened:
     def in_time(self, column: str | None) -> tuple[Opened, str]:
         """Return the same with rows in the order of a column, by default the model's own."""
         name = column or self.origin.time
-        return (replace(self, reading=in_order(self.reading, name)) if name else self), name
+        return (replace(self, reading=sorted_rows(self.reading, name)) if name else self), name
 
     def without_seen(self, y: np.ndarray) -> tuple[Opened, np.ndarray]:
         """Return the same without the rows of the fit, and the other true values, with a warning.
@@ -155,7 +155,7 @@ class Opened:
         seen = self.origin.find_seen(self.X, y)
         if seen is None or not seen.any() or (~seen).sum() < FEWEST_ROWS:
             return self, y
-        console.complain(
+        console.print_error(
             f"Warning: The model was fitted on {seen.sum():,} of these {len(y):,} rows. They say "
             f"nothing about new ones and are left out: the scores are those of the other "
             f"{(~seen).sum():,}."
@@ -171,7 +171,7 @@ class Opened:
         n_seen = self.origin.count_seen(self.X, y)
         if exceeds_chance(n_seen, len(y)):
             which = f"ALL {n_seen:,}" if n_seen == len(y) else f"{n_seen:,} of {len(y):,}"
-            console.complain(
+            console.print_error(
                 f"Warning: THE MODEL HAS SEEN THESE ROWS. It was fitted on {which}, "
                 "and they say nothing about new ones: intervals look better here than they are. "
                 "Use rows that were kept from the fit (fit --report keeps some)."
@@ -179,7 +179,7 @@ class Opened:
         return n_seen
 
 
-def in_order(reading: Reading, column: str) -> Reading:
+def sorted_rows(reading: Reading, column: str) -> Reading:
     """Sort the table by a column of dates, times or numbers; say so if this moved any row."""
     import numpy as np
     import polars as pl
@@ -199,7 +199,7 @@ def in_order(reading: Reading, column: str) -> Reading:
         times = dates.column
         reading = replace(reading, frame=reading.frame.with_columns(times))
     if not times.is_sorted():
-        console.say(f"Sorted the rows by {column!r}.")
+        console.print_line(f"Sorted the rows by {column!r}.")
         order = np.argsort(times.to_physical().to_numpy(), kind="stable")
         record_order(order)
         return replace(reading, frame=reading.frame[order])

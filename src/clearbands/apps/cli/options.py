@@ -1,7 +1,7 @@
 """The arguments and options that several commands share, in one wording.
 
 Options that belong together are the fields of a class, and a command has one parameter for all of
-them (`command.laid_out`). Errors in them are raised when the class is made, before the work.
+them (`command.flatten_options`). Errors in them are raised when the class is made, before the work.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ OR_COLUMN = " A number or a column."
 
 
 @dataclass(frozen=True)
-class Questioned:
+class QuestionOptions:
     """The questions about the rows as they were typed, checked when they are made."""
 
     level: Annotated[list[float], _question("level")] = field(default_factory=list)

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from clearbands.apps.cli import console
-from clearbands.apps.cli.opened import load_model, read_for
-from clearbands.apps.cli.options import Data, Jobs, Model, Questioned, TableOut, TextFile, Workers
+from clearbands.apps.cli.opened import load_model, read_for_models
+from clearbands.apps.cli.options import (
+    Data,
+    Jobs,
+    Model,
+    QuestionOptions,
+    TableOut,
+    TextFile,
+    Workers,
+)
 from clearbands.apps.reading import files
 from clearbands.apps.reading.formats import STREAM
 from clearbands.engine.progress import listening
@@ -14,7 +22,7 @@ def predict(
     model: Model,
     data: Data,
     output: TableOut,
-    questioned: Questioned,
+    questioned: QuestionOptions,
     text: TextFile,
     workers: Workers,
     jobs: Jobs = None,
@@ -32,11 +40,11 @@ def predict(
     class with its probability; the entropies aleatoric and epistemic in bits, epistemic_share,
     dominant and unfamiliar.
     """
-    from clearbands.apps.cli.predicting import Wanted, predict_files, table_in_files
+    from clearbands.apps.cli.predicting import PredictionOptions, predict_files, table_in_files
     from clearbands.apps.task import task_of
 
     files.check_output(output.out, inputs=[model, data], table=True)
-    fitted, wanted = load_model(model, of_classes=True), Wanted(questioned, output)
+    fitted, wanted = load_model(model, of_classes=True), PredictionOptions(questioned, output)
     task_of(fitted).check(vars(questioned), "--")
     table_on_disk = table_in_files(data, fitted)
     if table_on_disk is not None:
@@ -44,10 +52,10 @@ def predict(
         n_rows = table_on_disk.n_rows
     else:
         workers.refuse()
-        reading = read_for(data, text, fitted)
+        reading = read_for_models(data, text, fitted)
         with console.progress_bar() as progress, listening(progress):
             table = wanted.table(fitted, reading)
             files.write_table(table, output.out, no_formulas=output.no_formulas)
         n_rows = reading.frame.height
     if output.out != STREAM:
-        console.say(f"Wrote {output.out} ({n_rows:,} rows).")
+        console.print_line(f"Wrote {output.out} ({n_rows:,} rows).")

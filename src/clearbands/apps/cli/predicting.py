@@ -16,7 +16,7 @@ import polars as pl
 
 from clearbands.apps.cli import console
 from clearbands.apps.cli.opened import Opened, load_model
-from clearbands.apps.cli.options import Questioned, TableOut
+from clearbands.apps.cli.options import QuestionOptions, TableOut
 from clearbands.apps.reading.choosing import take_target
 from clearbands.apps.reading.dialect import Dialect
 from clearbands.apps.reading.features import fitted_columns, kinds_of
@@ -38,10 +38,10 @@ TEXTS = ("text", "any")  # kinds of columns that may be text
 
 
 @dataclass(frozen=True)
-class Wanted:
+class PredictionOptions:
     """The questions about the rows, and what else the output holds."""
 
-    questioned: Questioned
+    questioned: QuestionOptions
     output: TableOut
 
     @property
@@ -63,7 +63,7 @@ class Wanted:
             groups = None if rows.groups is None else rows.groups[start:stop]
             piece = rows.task.predict(rows.X[start:stop], questions.rows(start, stop), groups)
             tables.append(piece.frame())
-        table, carried = pl.concat(tables), rows.carried(self.output)
+        table, carried = pl.concat(tables), rows.carried_columns(self.output)
         twice = next((column.name for column in carried if column.name in table.columns), None)
         if twice is not None:
             raise ValueError(
@@ -88,13 +88,13 @@ class PredictRows(PieceRows):
     """A task that writes a file of predictions for every piece of the table."""
 
     model: str  # the path of its file
-    wanted: Wanted
+    wanted: PredictionOptions
 
     def name(self, number: int) -> str:
         return self._named("predicted", number, "parquet")
 
     def make(self, number: int, stop: np.ndarray) -> None:
-        model = _loaded(self.model)
+        model = _load_cached(self.model)
         frame = in_kinds(self.read(number), fitted_columns(model))
         reading = Reading(frame, self.pieces[number].file, "parquet", Dialect(), "")
         table = self.wanted.table(model, reading)
@@ -123,7 +123,7 @@ def table_in_files(data: Path, model: Any) -> ParquetTable | None:
 
 def predict_files(
     model: Path,
-    wanted: Wanted,
+    wanted: PredictionOptions,
     table: ParquetTable,
     engine: Engine,
     work: Path | None,
@@ -152,7 +152,7 @@ def _join(parts: list[Path], output: TableOut) -> None:
         for number, part in enumerate(parts):
             piece = pl.read_parquet(part).lazy()
             piece = without_formulas(piece) if no_formulas else piece
-            console.write(piece.collect().write_csv(include_header=number == 0))
+            console.print_text(piece.collect().write_csv(include_header=number == 0))
         return
     sinks: dict[str, Any] = {
         ".csv": whole.sink_csv,
@@ -174,5 +174,5 @@ def _folder(work: Path | None) -> Iterator[Path]:
 
 
 @lru_cache(maxsize=2)
-def _loaded(path: str) -> Any:
+def _load_cached(path: str) -> Any:
     return load_model(Path(path), of_classes=True)

@@ -23,14 +23,14 @@ SAME_ORDER = 0.999  # Spearman's correlation if nearly all rows have the order o
 MOST_ROWS = 200_000  # the most rows that are compared before a fit; more would take seconds
 
 
-def take_y(reading: Reading, target: str, task: str | None) -> np.ndarray:
+def read_target(reading: Reading, target: str, task: str | None) -> np.ndarray:
     """Return the target: floats, or classes as texts or whole numbers, as asked or as it looks."""
     classes = holds_classes(reading, target) if task is None else task == "classification"
     return take_classes(reading, target) if classes else take_target(reading, target)
 
 
 def is_classes(y: np.ndarray) -> bool:
-    """Whether a target that `take_y` returned holds classes."""
+    """Whether a target that `read_target` returned holds classes."""
     return y.dtype.kind != "f"
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clearbands.apps.cli import console
-from clearbands.apps.cli.command import as_typed
+from clearbands.apps.cli.command import typed_command
 from clearbands.apps.cli.opened import Opened
 from clearbands.apps.cli.options import (
     Data,
@@ -71,7 +71,7 @@ def report(
         by=labels,
         n_seen=n_seen,
         origin={
-            "Command": as_typed(ctx),
+            "Command": typed_command(ctx),
             "Data": rows.reading.fingerprint,
             "Model file": files.fingerprint(model),
             **_history(rows, model),
@@ -111,4 +111,4 @@ def write_report(path: Path, task: Task, X: pl.DataFrame, y: np.ndarray, **words
     """Write the page about these rows; `words` are those of `make_report`."""
     with console.working("Writing the report"):
         task.make_report(X, y, **words).save(path)
-    console.say(f"Wrote {path} (a report on {len(y):,} rows).")
+    console.print_line(f"Wrote {path} (a report on {len(y):,} rows).")

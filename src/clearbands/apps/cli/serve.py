@@ -66,10 +66,12 @@ def serve(
     with server.listen(host, port) as listener:
         make_app = load()
         if token is None and not server.is_local(listener):
-            console.complain("Warning: without a token, whoever reaches this machine may ask.")
+            console.print_error("Warning: without a token, whoever reaches this machine may ask.")
         log_as_json()
 
         def say_so() -> None:
-            console.say(f"Serving {model.name} on {server.address_of(listener)} (Ctrl-C stops it)")
+            console.print_line(
+                f"Serving {model.name} on {server.address_of(listener)} (Ctrl-C stops it)"
+            )
 
         serving.serve(make_app, load, listener, workers, grace=timeout, on_ready=say_so)

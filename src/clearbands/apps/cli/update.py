@@ -55,4 +55,4 @@ def update(
     rows.model.update(rows.X, y, window=window, rate=rate, lead=lead, **labels)
     save(rows.model, out or model)
     console.show_updates(rows.model, f"{console.title_of(data)}, {display.count(len(y), 'row')}")
-    console.say(f"Wrote {out or model}.")
+    console.print_line(f"Wrote {out or model}.")

@@ -48,4 +48,4 @@ def warm(
         ClearRegressor(random_state=0, n_jobs=1).fit(X, y).predict_interval(X[:3])
         X, y = make_classification(200, n_features=4, random_state=0)
         ClearClassifier(random_state=0, n_jobs=1).fit(X, y).predict_set(X[:3])
-    console.say(f"All kernels are compiled, after {perf_counter() - started:.0f} s.")
+    console.print_line(f"All kernels are compiled, after {perf_counter() - started:.0f} s.")

@@ -179,13 +179,17 @@ def check_columns(there: Sequence[str], names: Sequence[str], path: Path | str) 
 
 def _spelled_otherwise(missing: Sequence[str], there: Sequence[str]) -> str:
     """Return an advice to rename columns that differ in capitals or blanks from missing ones."""
-    known = {_bare(name): name for name in there}
-    alike = [(known[_bare(name)], name) for name in missing if _bare(name) in known]
+    known = {_without_case_and_blanks(name): name for name in there}
+    alike = [
+        (known[_without_case_and_blanks(name)], name)
+        for name in missing
+        if _without_case_and_blanks(name) in known
+    ]
     renamed = ", ".join(f"{other!r} to {name!r}" for other, name in alike[:MAX_NAMED])
     return f"rename {renamed}, " if alike else ""
 
 
-def _bare(name: str) -> str:
+def _without_case_and_blanks(name: str) -> str:
     return "".join(name.lower().replace("_", " ").replace("-", " ").split())
 
 

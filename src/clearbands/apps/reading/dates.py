@@ -172,7 +172,7 @@ def find_times(text: pl.Series) -> pl.Series | None:
     text = trimmed(text)
     parts = text.str.extract_groups(rf"^{TIME}$").struct.unnest()
     parts.columns = list(MOMENT[:-1])
-    written = _clock(parts.with_columns(zone=pl.lit(None, pl.String)))
+    written = _time_of_day(parts.with_columns(zone=pl.lit(None, pl.String)))
     written = written.set(parts["hour"].is_null(), None)
     times = written.str.to_time("%H:%M:%S%.f", strict=False)
     return times.rename(text.name) if times.null_count() == text.null_count() else None
@@ -180,11 +180,11 @@ def find_times(text: pl.Series) -> pl.Series | None:
 
 def _may_be_dates(text: pl.Series) -> bool:
     """Whether one of the first values is a date; a look at all of them takes longer."""
-    first = _spaced(text.drop_nulls().head(FIRST))
+    first = _insert_blanks(text.drop_nulls().head(FIRST))
     return any(DATE.match(value.strip()) for value in first)
 
 
-def _spaced(text: pl.Series) -> pl.Series:
+def _insert_blanks(text: pl.Series) -> pl.Series:
     """Put blanks between day, month and year where these are written as one word."""
     return text.str.replace(JOINED, "$1 $2 $3 ").str.strip_chars()
 
@@ -192,7 +192,7 @@ def _spaced(text: pl.Series) -> pl.Series:
 def _fields(column: pl.Series) -> Fields:
     import polars as pl
 
-    text = _spaced(trimmed(column))
+    text = _insert_blanks(trimmed(column))
     digits = text.str.extract_groups(DIGITS + BEHIND).struct.unnest()
     digits.columns = ["y", "m", "d", "one", "mark", "two", "late", *MOMENT]
     has_year_first = digits["y"].count() > digits["late"].count()
@@ -212,13 +212,13 @@ def _fields(column: pl.Series) -> Fields:
     if months.select("y", "z").count().sum_horizontal()[0] > 0:
         parts = months.select(
             pl.coalesce("y", "z").alias("year"), pl.lit("01").alias("one"),
-            pl.coalesce("m", "n").alias("two"), *_nothing("mark", *MOMENT),
+            pl.coalesce("m", "n").alias("two"), *_null_columns("mark", *MOMENT),
         )  # fmt: skip
         return Fields(column, _as_integers(parts), True, False)
-    return Fields(column, _as_integers(_named(text)), False, True)
+    return Fields(column, _as_integers(_split_named_months(text)), False, True)
 
 
-def _named(text: pl.Series) -> pl.DataFrame:
+def _split_named_months(text: pl.Series) -> pl.DataFrame:
     """Return the parts of dates that are written with names of months."""
     import polars as pl
 
@@ -231,10 +231,10 @@ def _named(text: pl.Series) -> pl.DataFrame:
     )
     month = pl.col("two").str.to_lowercase().str.head(3)
     number = month.replace_strict(list(MONTHS), [str(m) for m in MONTHS.values()], default=None)
-    return parts.with_columns(number.alias("two"), *_nothing("mark"))
+    return parts.with_columns(number.alias("two"), *_null_columns("mark"))
 
 
-def _nothing(*names: str) -> list[pl.Expr]:
+def _null_columns(*names: str) -> list[pl.Expr]:
     import polars as pl
 
     return [pl.lit(None, pl.String).alias(name) for name in names]
@@ -267,7 +267,7 @@ def _assemble(fields: Fields, order: str) -> Dates:
     if parts["hour"].count() == 0:
         values = day_written.str.to_date("%Y-%m-%d", strict=False)
     else:
-        clock = _clock(parts)
+        clock = _time_of_day(parts)
         values = (day_written + " " + clock).str.to_datetime(
             "%Y-%m-%d %H:%M:%S%.f", time_unit="us", strict=False
         )
@@ -279,7 +279,7 @@ def _assemble(fields: Fields, order: str) -> Dates:
     return Dates(values.rename(column.name), order, strays, zones=zones, doubt=_doubt(parts))
 
 
-def _clock(parts: pl.DataFrame) -> pl.Series:
+def _time_of_day(parts: pl.DataFrame) -> pl.Series:
     """Return hours, minutes and seconds as 13:45:00.5, and midnight where there are none."""
     import polars as pl
 

@@ -66,7 +66,7 @@ def find_decimals(
     >>> find_decimals(columns, ";").of("x")
     ','
     """
-    evidence = {name: _weigh(text) for name, text in texts.items()}
+    evidence = {name: _count_evidence(text) for name, text in texts.items()}
     points = sum(each.points for each in evidence.values())
     commas = sum(each.commas for each in evidence.values())
     open_ones = tuple(name for name, each in evidence.items() if each.is_open)
@@ -95,7 +95,7 @@ def _guess(open_ones: list[Evidence], separator: str) -> str:
     return "," if separator == ";" and commas > points else "."
 
 
-def _weigh(text: pl.Series) -> Evidence:
+def _count_evidence(text: pl.Series) -> Evidence:
     import polars as pl
 
     text = trimmed(text).drop_nulls()

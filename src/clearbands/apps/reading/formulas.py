@@ -25,12 +25,12 @@ def without_formulas(table: pl.LazyFrame) -> pl.LazyFrame:
     quoted = table.with_columns(
         named.alias(name) for name, named in zip(texts, marked, strict=True)
     )
-    return quoted.rename({name: f"'{name}" for name in table.collect_schema() if _is_one(name)})
+    return quoted.rename({name: f"'{name}" for name in table.collect_schema() if _is_formula(name)})
 
 
 def warn_of_formulas(table: pl.LazyFrame) -> None:
     """Warn where a name or a text starts as formulas do."""
-    column, example = next(((n, n) for n in table.collect_schema() if _is_one(n)), (None, ""))
+    column, example = next(((n, n) for n in table.collect_schema() if _is_formula(n)), (None, ""))
     column, example = (column, example) if column is not None else _first_text(table)
     if column is not None:
         example = example if len(example) <= MOST_SHOWN else f"{example[:MOST_SHOWN]}..."
@@ -59,5 +59,5 @@ def _texts(table: pl.LazyFrame) -> list[str]:
     return [name for name, dtype in table.collect_schema().items() if dtype == pl.String]
 
 
-def _is_one(text: str) -> bool:
+def _is_formula(text: str) -> bool:
     return text.startswith(("=", "+", "-", "@", "\t", "\r"))

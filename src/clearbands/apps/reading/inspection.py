@@ -38,7 +38,7 @@ NAMED_LIKE_A_CODE = re.compile(
 
 
 @dataclass(frozen=True)
-class Inspected:
+class ColumnSummary:
     """One column in a few words."""
 
     name: str
@@ -55,7 +55,7 @@ class Inspected:
         return self.n_distinct == 0
 
 
-def inspect_table(reading: Reading) -> tuple[Inspected, ...]:
+def inspect_table(reading: Reading) -> tuple[ColumnSummary, ...]:
     """Describe every column of the table."""
     return tuple(
         _inspect(name, reading) if _has_a_kind(reading, name) else _unreadable(name, reading)
@@ -70,11 +70,11 @@ def _has_a_kind(reading: Reading, name: str) -> bool:
     return not (dtype.is_nested() or dtype.is_object() or dtype == pl.Binary)
 
 
-def _unreadable(name: str, reading: Reading) -> Inspected:
+def _unreadable(name: str, reading: Reading) -> ColumnSummary:
     """Describe a column of lists and the like, from which no model can learn."""
     column = reading.frame[name]
     words = f"holds {_type_in_words(column)}, from which no model can learn"
-    return Inspected(name, "-", column.null_count(), -1, "", words)
+    return ColumnSummary(name, "-", column.null_count(), -1, "", words)
 
 
 def _type_in_words(column: pl.Series) -> str:
@@ -84,14 +84,14 @@ def _type_in_words(column: pl.Series) -> str:
     )
 
 
-def _inspect(name: str, reading: Reading) -> Inspected:
+def _inspect(name: str, reading: Reading) -> ColumnSummary:
     series = reading.frame[name]
     (column,) = columns_of(series.to_frame())
     blank = is_blank(nw.from_native(series, series_only=True))
     there = column.values[~column.is_missing]
     n_missing = len(column.values) - len(there)
     if blank:
-        return Inspected(column.name, "-", n_missing, 0, "", "no value in any row")
+        return ColumnSummary(column.name, "-", n_missing, 0, "", "no value in any row")
     distinct, counts = np.unique(there.astype(str) if column.is_text else there, return_counts=True)
     values = _range(column, there) if not column.is_text else _frequent(distinct, counts)
     id_like = _like_an_id(column, series, len(distinct), n_missing)
@@ -105,7 +105,7 @@ def _inspect(name: str, reading: Reading) -> Inspected:
         remarks.append("text, because some begin with 0")
     remark = "; ".join(words for words in remarks if words)
     hint = "" if id_like or constant else _code_like(column, series, len(distinct), len(there))
-    return Inspected(
+    return ColumnSummary(
         name, column.kind, n_missing, len(distinct), values, remark, hint, bool(id_like)
     )
 
@@ -158,7 +158,7 @@ def _code_like(column: Column, series: pl.Series, n_distinct: int, n: int) -> st
 
 
 def warnings_about(
-    reading: Reading, columns: Sequence[Inspected], features: Sequence[str]
+    reading: Reading, columns: Sequence[ColumnSummary], features: Sequence[str]
 ) -> list[str]:
     """Return what the owner of a table should know before a model learns from these features.
 
@@ -181,7 +181,7 @@ def warnings_about(
     return sentences
 
 
-def _sort_of(column: Inspected, reading: Reading) -> str:
+def _sort_of(column: ColumnSummary, reading: Reading) -> str:
     if column.is_id:
         return "id"
     if column.name in reading.remarks:
@@ -189,7 +189,7 @@ def _sort_of(column: Inspected, reading: Reading) -> str:
     return "mended" if column.name in reading.mended else column.remark
 
 
-def _advice(column: Inspected, reading: Reading) -> str:
+def _advice(column: ColumnSummary, reading: Reading) -> str:
     """Return the option that changes how the column is read."""
     name = column.name
     if column.is_id and name not in (*reading.codes, *reading.mended, *reading.remarks):

@@ -49,7 +49,7 @@ def read_cells(text: str, separator: str) -> TextTable:
             "the columns are called column_1, column_2 and so on"
         )
         header, body = [""] * len(header), text
-    completed = _completed(header, sample[n_above + 1 :])
+    completed = _with_missing_name(header, sample[n_above + 1 :])
     if completed[:1] == [""] and len(completed) > len(header):
         notes.append("rows have a field more than the header, which names all but the first")
     names, renamed = unique_names([name.strip() for name in completed])
@@ -62,8 +62,8 @@ def read_cells(text: str, separator: str) -> TextTable:
         rows = "1 row repeats" if repeats.sum() == 1 else f"{repeats.sum():,} rows repeat"
         notes.append(f"{rows} the header: left out")
         frame = frame.filter(~repeats)
-    table = _without_notes(TextTable(_without(frame, [""]), (*notes, *renamed)))
-    return replace(table, frame=_without(table.frame, MISSING))
+    table = _without_notes(TextTable(_blank_out(frame, [""]), (*notes, *renamed)))
+    return replace(table, frame=_blank_out(table.frame, MISSING))
 
 
 def _repeats(frame: pl.DataFrame, header: list[str]) -> pl.Series:
@@ -76,7 +76,7 @@ def _repeats(frame: pl.DataFrame, header: list[str]) -> pl.Series:
     return frame.select(pl.all_horizontal(*same)).to_series()
 
 
-def _without(frame: pl.DataFrame, words: list[str]) -> pl.DataFrame:
+def _blank_out(frame: pl.DataFrame, words: list[str]) -> pl.DataFrame:
     """Replace cells that hold one of the words by null."""
     import polars as pl
 
@@ -156,7 +156,7 @@ def _first_fraction(header: list[str]) -> str:
     return next((cell for cell in header if FRACTION.fullmatch(cell.strip())), "")
 
 
-def _completed(header: list[str], rows: list[list[str]]) -> list[str]:
+def _with_missing_name(header: list[str], rows: list[list[str]]) -> list[str]:
     """Return the header with a name for a field that only rows have, as in files that R writes."""
     width = usual_count([len(row) for row in rows])
     if width != len(header) + 1 or len(rows) < 2:
@@ -172,14 +172,14 @@ def _without_notes(table: TextTable) -> TextTable:
         return table
     filled = frame.select(n=_count_filled()).to_series()
     first, notes = frame.to_series(0), list(table.notes)
-    rows = _end(filled > 0)
+    rows = _end_of_last(filled > 0)
     n_blank = frame.height - rows
     is_row = (filled > 1) | first.is_null()
-    end = _end(is_row[:rows])
+    end = _end_of_last(is_row[:rows])
     if 0 < end < rows and (is_row[:end] | (filled[:end] == 0)).all():  # rows of one value are notes
         lines = "1 line" if rows - end == 1 else f"{rows - end} lines"
         notes.append(f"{lines} below the rows left out, such as {_short(first[rows - 1])!r}")
-        rows = _end(filled[:end] > 0)
+        rows = _end_of_last(filled[:end] > 0)
         n_blank += end - rows
     if n_blank:
         rows_left = "1 empty row" if n_blank == 1 else f"{n_blank} empty rows"
@@ -187,7 +187,7 @@ def _without_notes(table: TextTable) -> TextTable:
     return replace(table, frame=frame[:rows] if rows else frame, notes=tuple(notes))
 
 
-def _end(wanted: pl.Series) -> int:
+def _end_of_last(wanted: pl.Series) -> int:
     """Return the place behind the last row that is wanted, 0 if none is."""
     places = wanted.arg_true()
     return int(places[-1]) + 1 if len(places) else 0

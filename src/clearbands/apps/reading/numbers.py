@@ -157,9 +157,9 @@ def as_numbers(column: pl.Series, decimal: str = ".") -> Numbers:
     is_dressed = values.is_not_null() & (is_grouped | ~bare)
     is_stray = text.is_not_null() & values.is_null()
     return Numbers(
-        _narrow(values, core, decimal).rename(column.name),
-        _named(column, is_dressed),
-        _named(column, is_stray),
+        _to_integers(values, core, decimal).rename(column.name),
+        _strays(column, is_dressed),
+        _strays(column, is_stray),
         _doubt(known),
     )
 
@@ -211,7 +211,7 @@ def _doubt(affixes: list[Affix]) -> str:
     return ""
 
 
-def _narrow(numbers: pl.Series, core: pl.Series, decimal: str) -> pl.Series:
+def _to_integers(numbers: pl.Series, core: pl.Series, decimal: str) -> pl.Series:
     """Return whole numbers as integers, unless one is written with decimals."""
     import polars as pl
 
@@ -223,7 +223,7 @@ def _narrow(numbers: pl.Series, core: pl.Series, decimal: str) -> pl.Series:
     return numbers
 
 
-def _named(column: pl.Series, chosen: pl.Series) -> tuple[Stray, ...]:
+def _strays(column: pl.Series, chosen: pl.Series) -> tuple[Stray, ...]:
     rows = chosen.arg_true()
     return tuple(map(Stray, (rows + 1).to_list(), column.gather(rows).to_list()))
 

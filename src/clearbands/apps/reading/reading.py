@@ -23,7 +23,7 @@ from clearbands.apps.reading.understanding import (
     Known,
     as_truths,
     find_signs,
-    understand,
+    infer_columns,
 )
 from clearbands.rows.messages import row_of_file, warn
 from clearbands.tables.spelling import as_texts
@@ -120,7 +120,7 @@ def _read(content: bytes, kind: str, name: str, options: TextOptions) -> Reading
     import polars as pl
 
     dialect, table = Dialect(), TextTable(pl.DataFrame())
-    with _told_as(kind, name):
+    with _reading_error_in_words(kind, name):
         if kind == "csv":
             written, dialect = read_text(content, options, name)
             table = read_cells(written, dialect.separator)
@@ -138,7 +138,7 @@ def _read(content: bytes, kind: str, name: str, options: TextOptions) -> Reading
 
 
 @contextmanager
-def _told_as(kind: str, name: str) -> Iterator[None]:
+def _reading_error_in_words(kind: str, name: str) -> Iterator[None]:
     """Turn an error of the reader of a format into one sentence."""
     import polars as pl
 
@@ -187,7 +187,7 @@ def _understood(
         notes.append(f"{rows} named like a sum, such as {sums[0]!r}: remove them if they are sums")
     dialect = replace(reading.dialect, decimal=decimals.of_file)
     european = dialect.decimal == "," or dialect.separator == ";"
-    understood = understand(texts, decimals, kinds=kinds, known=known, european=european)
+    understood = infer_columns(texts, decimals, kinds=kinds, known=known, european=european)
     frame = frame.with_columns(texts.values()).with_columns(understood.columns.values())
     reading = replace(
         reading,

@@ -34,7 +34,7 @@ NOTHING_KNOWN = Known()
 
 
 @dataclass
-class Understood:
+class TypedColumns:
     """Columns turned into what they hold, and the remarks about them."""
 
     decimals: Decimals
@@ -62,17 +62,17 @@ def find_signs(
     return find_decimals(having_digits(texts), dialect.separator, known.decimal)
 
 
-def understand(
+def infer_columns(
     texts: Mapping[str, pl.Series],
     decimals: Decimals,
     *,
     kinds: Mapping[str, str] | None = None,
     known: Known = NOTHING_KNOWN,
     european: bool = False,
-) -> Understood:
+) -> TypedColumns:
     """Turn each column into what it looks like, or into the kind that is wanted, if it can be."""
     kinds = kinds or {}
-    understood = Understood(decimals)
+    understood = TypedColumns(decimals)
     with_digits = having_digits(texts)
     orders = {name: kind for name, kind in kinds.items() if kind in ("dmy", "mdy")}
     may_be_dates = {
@@ -95,7 +95,7 @@ def understand(
             if name in dates and dates[name].is_convincing:
                 understood.take(name, dates[name])
         elif name in numbers:
-            _as_it_looks(understood, name, text, numbers[name], dates.get(name), gap_marks)
+            _in_likeliest_kind(understood, name, text, numbers[name], dates.get(name), gap_marks)
         elif name in with_digits:
             understood.codes.append(name)
         else:
@@ -123,7 +123,7 @@ def having_digits(texts: Mapping[str, pl.Series]) -> dict[str, pl.Series]:
     return {name: text for (name, text), flag in zip(texts.items(), flags, strict=True) if flag}
 
 
-def _without_digits(understood: Understood, name: str, text: pl.Series) -> None:
+def _without_digits(understood: TypedColumns, name: str, text: pl.Series) -> None:
     import polars as pl
 
     if text.null_count() == len(text):
@@ -146,7 +146,7 @@ def as_truths(text: pl.Series) -> pl.Series | None:
     return (lowered == "true").rename(text.name)
 
 
-def _as_number(understood: Understood, name: str, text: pl.Series) -> None:
+def _as_number(understood: TypedColumns, name: str, text: pl.Series) -> None:
     import polars as pl
 
     truths = as_truths(text)
@@ -154,11 +154,11 @@ def _as_number(understood: Understood, name: str, text: pl.Series) -> None:
         understood.columns[name] = truths.cast(pl.Int64)
         return
     understood.take(name, as_numbers(text, understood.decimals.of(name)))
-    _tell_decimal(understood, name, text)
+    _remark_on_decimal(understood, name, text)
 
 
-def _as_it_looks(
-    understood: Understood,
+def _in_likeliest_kind(
+    understood: TypedColumns,
     name: str,
     text: pl.Series,
     numbers: Numbers,
@@ -167,7 +167,7 @@ def _as_it_looks(
 ) -> None:
     if numbers.convinces(gap_marks) and not numbers.doubt:
         understood.take(name, numbers)
-        _tell_decimal(understood, name, text)
+        _remark_on_decimal(understood, name, text)
         return
     if dates is not None and not dates.doubt:
         understood.take(name, dates)
@@ -176,12 +176,12 @@ def _as_it_looks(
     if times is not None:
         understood.columns[name] = times
         return
-    doubt = _why_text(numbers, dates, name)
+    doubt = _why_it_stays_text(numbers, dates, name)
     if doubt:
         understood.remarks[name] = doubt
 
 
-def _why_text(numbers: Numbers, dates: Dates | None, name: str) -> str:
+def _why_it_stays_text(numbers: Numbers, dates: Dates | None, name: str) -> str:
     """Return why a column is text though it looks like something else, or ""."""
     if dates is not None:
         return dates.doubt
@@ -197,7 +197,7 @@ def _why_text(numbers: Numbers, dates: Dates | None, name: str) -> str:
     )
 
 
-def _tell_decimal(understood: Understood, name: str, text: pl.Series) -> None:
+def _remark_on_decimal(understood: TypedColumns, name: str, text: pl.Series) -> None:
     decimals = understood.decimals
     sign = {".": "point", ",": "comma"}[decimals.of(name)]
     if name in decimals.of_column:

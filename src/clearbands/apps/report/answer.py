@@ -142,13 +142,13 @@ def directions(facts: Facts) -> str:
     """Say with which columns the predictions must rise or fall; "" if with none."""
     ways = directions_of(facts.model)
     return " and ".join(
-        f"{verb} with {_listed([name for name, way in ways.items() if way == sign])}"
+        f"{verb} with {_joined_names([name for name, way in ways.items() if way == sign])}"
         for sign, verb in ((1, "rise"), (-1, "fall"))
         if sign in ways.values()
     )
 
 
-def _listed(names: list[str]) -> str:
+def _joined_names(names: list[str]) -> str:
     quoted = [f"“{name}”" for name in names]
     return " and ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
 

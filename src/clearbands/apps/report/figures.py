@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from clearbands.apps.report.facts import Facts
-from clearbands.apps.report.plot import SIZE, Mark, Plot, Scale, Spot, Tick, bar, dot, line
+from clearbands.apps.report.plot import SIZE, Mark, Plot, Scale, Tick, Tooltip, bar, dot, line
 from clearbands.calibration.lambda_path import LambdaPath, PathPoint
 from clearbands.prediction.glossary import ALEATORIC, EPISTEMIC
 from clearbands.prediction.uncertainty import UNCLEAR
@@ -60,7 +60,7 @@ def bands(facts: Facts) -> Plot:
         facts.in_unit(facts.target),
         marks,
         y_ticks=scale.heights,
-        spots=[_spot(facts, row, x, scale.down(y[row]), scale) for x, row in places],
+        tooltips=[_row_tooltip(facts, row, x, scale.down(y[row]), scale) for x, row in places],
         zoom="x",
         y_range=(scale.low, scale.high),
         beyond=int(np.sum((ends.min(axis=1) < scale.low) | (ends.max(axis=1) > scale.high))),
@@ -102,7 +102,7 @@ def fan(facts: Facts) -> Plot | None:
         facts.in_unit(facts.target),
         marks,
         y_ticks=scale.heights,
-        spots=[_fan_spot(facts, row, x, scale) for x, row in places],
+        tooltips=[_fan_tooltip(facts, row, x, scale) for x, row in places],
         zoom="x",
         y_range=(scale.low, scale.high),
         beyond=int(np.sum((ends.min(axis=1) < scale.low) | (ends.max(axis=1) > scale.high))),
@@ -110,7 +110,7 @@ def fan(facts: Facts) -> Plot | None:
     )
 
 
-def _fan_spot(facts: Facts, row: int, x: float, scale: Scale) -> Spot:
+def _fan_tooltip(facts: Facts, row: int, x: float, scale: Scale) -> Tooltip:
     lines = [f"Row {row_number(row):,}", f"true value {number(facts.y[row])}"]
     lines += [
         f"{level(at)}: {number(bounds[row, 0])} to {number(bounds[row, 1])}"
@@ -118,7 +118,7 @@ def _fan_spot(facts: Facts, row: int, x: float, scale: Scale) -> Spot:
     ]
     widest = next(iter(facts.fan.values()))[row]
     ends = [scale.down(end) for end in (*widest, facts.y[row])]
-    return Spot(x, scale.down(facts.y[row]), "\n".join(lines), min(ends), max(ends))
+    return Tooltip(x, scale.down(facts.y[row]), "\n".join(lines), min(ends), max(ends))
 
 
 def parts_of_rows(facts: Facts) -> Plot:
@@ -149,7 +149,10 @@ def parts_of_rows(facts: Facts) -> Plot:
         marks,
         x_ticks=x.ticks,
         y_ticks=y.heights,
-        spots=[_spot(facts, row, x(widths[row, 0]), y.down(widths[row, 1]), None) for row in rows],
+        tooltips=[
+            _row_tooltip(facts, row, x(widths[row, 0]), y.down(widths[row, 1]), None)
+            for row in rows
+        ],
         zoom="xy",
         x_range=(x.low, x.high),
         y_range=(y.low, y.high),
@@ -189,8 +192,8 @@ def losses(facts: Facts) -> Plot | None:
         marks,
         x_ticks=[Tick(x(share) / 10, label) for share, label in path.ticks()],
         y_ticks=y.heights,
-        spots=[
-            Spot(
+        tooltips=[
+            Tooltip(
                 x(share),
                 y.down(loss),
                 f"λ = {number(lambda_)}\nloss {number(loss)}\n"
@@ -213,13 +216,13 @@ def _point_words(kind: str, point: PathPoint, path: LambdaPath) -> str:
     return f"Fixed: {name}, loss {change(point.loss / path.chosen.loss - 1)}"
 
 
-def _spot(facts: Facts, row: int, x: float, y: float, scale: Scale | None) -> Spot:
+def _row_tooltip(facts: Facts, row: int, x: float, y: float, scale: Scale | None) -> Tooltip:
     """Return what a row tells; in the plot of bands it spans its interval and its true value."""
     span = (y, y)
     if scale is not None:
         ends = [scale.down(end) for end in (*facts.interval[row], facts.y[row])]
         span = (min(ends), max(ends))
-    return Spot(x, y, _row_words(facts, row), *span)
+    return Tooltip(x, y, _row_words(facts, row), *span)
 
 
 def _row_words(facts: Facts, row: int) -> str:

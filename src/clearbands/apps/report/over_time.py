@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from clearbands.apps.report import Report, render
 from clearbands.apps.report.answer import COME_LATER, cannot_tell, warning
-from clearbands.apps.report.plot import SIZE, Mark, Plot, Scale, Spot, Tick, line
+from clearbands.apps.report.plot import SIZE, Mark, Plot, Scale, Tick, Tooltip, line
 from clearbands.calibration.rolling import Rolling
 from clearbands.prediction.glossary import ALEATORIC, EPISTEMIC
 from clearbands.rows.display import count, level, number, percent
@@ -29,7 +29,7 @@ N_CELLS = 10  # cells of positions, whose shares are compared
 
 
 @dataclass(frozen=True)
-class Watched:
+class CoverageHistory:
     """Shares and means over stretches of rows, at points in time."""
 
     level: float
@@ -53,7 +53,7 @@ class Watched:
         return int(np.argmin(self.coverage))
 
 
-def watch(
+def measure_history(
     model: ClearRegressor,
     X: TableLike,
     y: np.ndarray,
@@ -62,7 +62,7 @@ def watch(
     calibration_groups: ArrayLike | None = None,
     confidence_level: float | None = None,
     stretch: int | None = None,
-) -> Watched:
+) -> CoverageHistory:
     """Measure a model on rows that the fit did not see, in the order of time, without its updates.
 
     Each point looks back over `stretch` rows, by default a twentieth of all rows.
@@ -89,7 +89,7 @@ def watch(
         sums = np.concatenate([[0.0], np.cumsum(values.astype(float))])
         return (sums[ends + 1] - sums[ends + 1 - stretch]) / stretch
 
-    return Watched(
+    return CoverageHistory(
         level=float(model.levels_[j]),
         n_rows=n,
         stretch=stretch,
@@ -139,7 +139,7 @@ DRIFTED = 0.25
 
 
 def make_monitor(
-    watched: Watched,
+    history: CoverageHistory,
     *,
     target: str,
     unit: str = "",
@@ -151,57 +151,57 @@ def make_monitor(
     `origin` says where model and rows came from, line by line, and `n_seen` how many of the rows
     took part in the fit.
     """
-    worst, rows = watched.worst, count(watched.n_rows)
-    seen = warning(n_seen, watched.n_rows, COME_LATER)
+    worst, rows = history.worst, count(history.n_rows)
+    seen = warning(n_seen, history.n_rows, COME_LATER)
     return render(
         "monitor.html",
         origin,
-        watched=watched,
+        history=history,
         facts=None,
         title=f"{target} as time goes on",
-        over=f"{level(watched.level)} intervals for {target} · {rows} · {_moment(watched, 0)} to "
-        f"{_moment(watched, watched.n_rows - 1)}",
+        over=f"{level(history.level)} intervals for {target} · {rows} · {_moment(history, 0)} to "
+        f"{_moment(history, history.n_rows - 1)}",
         warning=seen,
-        verdict=cannot_tell("intervals") if seen else verdict(watched),
-        lead=watched.advice
+        verdict=cannot_tell("intervals") if seen else verdict(history),
+        lead=history.advice
         or ("" if seen else "These rows give no reason to fit the model again."),
-        worst=f"{_moment(watched, _first(watched, worst))} to "
-        f"{_moment(watched, int(watched.ends[worst]))}",
+        worst=f"{_moment(history, _first_row(history, worst))} to "
+        f"{_moment(history, int(history.ends[worst]))}",
         plots={
-            "coverage": coverage(watched),
-            "widths": widths(watched, unit),
-            "strange": strange(watched),
-            "drift": drift(watched),
+            "coverage": coverage(history),
+            "widths": widths(history, unit),
+            "strange": strange(history),
+            "drift": drift(history),
         },
         script=True,
     )
 
 
-def verdict(watched: Watched) -> str:
+def verdict(history: CoverageHistory) -> str:
     """Return the page in one sentence."""
-    promised, covered = level(watched.level), percent(watched.covered)
-    if watched.advice is not None:
+    promised, covered = level(history.level), percent(history.covered)
+    if history.advice is not None:
         return "The model should be fitted again."
-    if watched.covered < watched.level - 0.03:
+    if history.covered < history.level - 0.03:
         return (
             f"The intervals of the fit contain {covered} of the true values instead of {promised}."
         )
     return f"The intervals contain {covered} of the true values and promise {promised}."
 
 
-def coverage(watched: Watched) -> Plot:
-    lines = {"line": watched.coverage, "less-line": watched.updated}
+def coverage(history: CoverageHistory) -> Plot:
+    lines = {"line": history.coverage, "less-line": history.updated}
     low = min(float(values.min()) for values in lines.values())
-    y = Scale(max(0.0, min(low, watched.level) - 0.05), 1.02)
-    marks = [Mark("equal", line([(0, y.down(watched.level)), (SIZE, y.down(watched.level))]))]
+    y = Scale(max(0.0, min(low, history.level) - 0.05), 1.02)
+    marks = [Mark("equal", line([(0, y.down(history.level)), (SIZE, y.down(history.level))]))]
     words = (
         f"the fit {percent(fit, 1)}\nupdated {percent(updated, 1)}"
-        for fit, updated in zip(watched.coverage, watched.updated, strict=True)
+        for fit, updated in zip(history.coverage, history.updated, strict=True)
     )
     return _plot(
-        watched,
+        history,
         "coverage",
-        f"Coverage of the last {watched.stretch} rows over time",
+        f"Coverage of the last {history.stretch} rows over time",
         "Share of true values inside",
         marks,
         lines,
@@ -210,18 +210,18 @@ def coverage(watched: Watched) -> Plot:
         {
             "line": "By the intervals of the fit",
             "less-line": "With updates, row by row",
-            "equal": f"Asked for: {level(watched.level)}",
+            "equal": f"Asked for: {level(history.level)}",
         },
     )
 
 
-def widths(watched: Watched, unit: str) -> Plot | None:
-    both = watched.aleatoric + watched.epistemic
+def widths(history: CoverageHistory, unit: str) -> Plot | None:
+    both = history.aleatoric + history.epistemic
     if not np.isfinite(both).all():
         return None
     y = Scale(0.0, 1.05 * float(both.max()) or 1.0)
-    x = _x(watched)
-    points = [x(end) for end in watched.ends.tolist()]
+    x = _x(history)
+    points = [x(end) for end in history.ends.tolist()]
 
     def layer(low: np.ndarray, high: np.ndarray) -> str:
         up = [(a, y.down(b)) for a, b in zip(points, high.tolist(), strict=True)]
@@ -229,20 +229,20 @@ def widths(watched: Watched, unit: str) -> Plot | None:
         return line(up + back[::-1]) + "z"
 
     marks = [
-        Mark(EPISTEMIC.name, layer(watched.aleatoric, both)),
-        Mark(ALEATORIC.name, layer(np.zeros(len(both)), watched.aleatoric)),
+        Mark(EPISTEMIC.name, layer(history.aleatoric, both)),
+        Mark(ALEATORIC.name, layer(np.zeros(len(both)), history.aleatoric)),
     ]
     words = [
         f"width {number(noise + ignorance)}\n{percent(ignorance / (noise + ignorance or 1))} of it "
         f"{EPISTEMIC.plain}"
         for noise, ignorance in zip(
-            watched.aleatoric.tolist(), watched.epistemic.tolist(), strict=True
+            history.aleatoric.tolist(), history.epistemic.tolist(), strict=True
         )
     ]
     return _plot(
-        watched,
+        history,
         "widths",
-        f"Mean width of the last {watched.stretch} intervals over time, in two layers",
+        f"Mean width of the last {history.stretch} intervals over time, in two layers",
         f"Mean width in {unit}" if unit else "Mean width",
         marks,
         {},
@@ -253,34 +253,34 @@ def widths(watched: Watched, unit: str) -> Plot | None:
     )
 
 
-def strange(watched: Watched) -> Plot | None:
-    if watched.strange is None:
+def strange(history: CoverageHistory) -> Plot | None:
+    if history.strange is None:
         return None
-    y = Scale(-0.02, max(0.25, 1.1 * float(watched.strange.max())))
-    words = [f"{percent(share, 1)} unfamiliar" for share in watched.strange.tolist()]
+    y = Scale(-0.02, max(0.25, 1.1 * float(history.strange.max())))
+    words = [f"{percent(share, 1)} unfamiliar" for share in history.strange.tolist()]
     return _plot(
-        watched,
+        history,
         "strange",
-        f"Share of unfamiliar rows among the last {watched.stretch} over time",
+        f"Share of unfamiliar rows among the last {history.stretch} over time",
         "Share of unfamiliar rows",
         [Mark("equal", line([(0, y.down(0.05)), (SIZE, y.down(0.05))]))],
-        {"line": watched.strange},
+        {"line": history.strange},
         y,
         words,
         {"line": "Rows unlike those of the fit", "equal": "Of ordinary rows: 5 %"},
     )
 
 
-def drift(watched: Watched) -> Plot:
-    y = Scale(-0.02, max(1.5 * DRIFTED, 1.1 * float(watched.drift.max())))
-    words = [f"index {number(index)}" for index in watched.drift.tolist()]
+def drift(history: CoverageHistory) -> Plot:
+    y = Scale(-0.02, max(1.5 * DRIFTED, 1.1 * float(history.drift.max())))
+    words = [f"index {number(index)}" for index in history.drift.tolist()]
     return _plot(
-        watched,
+        history,
         "drift",
-        f"How far the errors of the last {watched.stretch} rows are from those of the calibration",
+        f"How far the errors of the last {history.stretch} rows are from those of the calibration",
         "Population stability index",
         [Mark("equal", line([(0, y.down(DRIFTED)), (SIZE, y.down(DRIFTED))]))],
-        {"line": watched.drift},
+        {"line": history.drift},
         y,
         words,
         {"line": "Drift of the errors", "equal": f"From {DRIFTED:g} on: a shift"},
@@ -288,7 +288,7 @@ def drift(watched: Watched) -> Plot:
 
 
 def _plot(
-    watched: Watched,
+    history: CoverageHistory,
     name: str,
     says: str,
     y_label: str,
@@ -299,39 +299,39 @@ def _plot(
     keys: dict[str, str],
     heights: np.ndarray | None = None,
 ) -> Plot:
-    x, ends = _x(watched), watched.ends.tolist()
+    x, ends = _x(history), history.ends.tolist()
     for kind, values in reversed(list(lines.items())):
         points = zip(ends, values.tolist(), strict=True)
         marks.append(Mark(kind, line([(x(end), y.down(value)) for end, value in points])))
     at = next(iter(lines.values())) if heights is None else heights
-    spots = [
-        Spot(x(end), y.down(height), f"{_moment(watched, end)}\n{text}", 0, SIZE)
+    tooltips = [
+        Tooltip(x(end), y.down(height), f"{_moment(history, end)}\n{text}", 0, SIZE)
         for end, height, text in zip(ends, at.tolist(), words, strict=True)
     ]
-    ticks = [Tick(x(end) / 10, _moment(watched, end, short=True)) for end in _few(ends)]
-    return Plot(name, says, _axis(watched), y_label, marks, ticks, y.heights, spots, keys=keys)
+    ticks = [Tick(x(end) / 10, _moment(history, end, short=True)) for end in _labelled_points(ends)]
+    return Plot(name, says, _axis(history), y_label, marks, ticks, y.heights, tooltips, keys=keys)
 
 
-def _x(watched: Watched) -> Scale:
-    return Scale(float(watched.ends[0]), float(max(watched.ends[-1], watched.ends[0] + 1)))
+def _x(history: CoverageHistory) -> Scale:
+    return Scale(float(history.ends[0]), float(max(history.ends[-1], history.ends[0] + 1)))
 
 
-def _few(ends: list[int]) -> list[int]:
+def _labelled_points(ends: list[int]) -> list[int]:
     """Return the few points with a label: labels are dates that must fit beside each other."""
     chosen = np.linspace(0, len(ends) - 1, 7).astype(int)[1::2]
     return [ends[i] for i in chosen]
 
 
-def _first(watched: Watched, point: int) -> int:
-    return int(watched.ends[point]) + 1 - watched.stretch
+def _first_row(history: CoverageHistory, point: int) -> int:
+    return int(history.ends[point]) + 1 - history.stretch
 
 
-def _moment(watched: Watched, row: int, *, short: bool = False) -> str:
-    time = watched.times[row]
+def _moment(history: CoverageHistory, row: int, *, short: bool = False) -> str:
+    time = history.times[row]
     if isinstance(time, np.datetime64):
         return show_time(time)[: 10 if short else None]
     return f"{float(time):,.10g}"
 
 
-def _axis(watched: Watched) -> str:
-    return "Time" if watched.times.dtype.kind == "M" else "Rows, in the order of time"
+def _axis(history: CoverageHistory) -> str:
+    return "Time" if history.times.dtype.kind == "M" else "Rows, in the order of time"

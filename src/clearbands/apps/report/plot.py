@@ -70,7 +70,7 @@ class Mark:
     path: str
 
 
-class Spot(NamedTuple):
+class Tooltip(NamedTuple):
     """A place with words that appear when it is pointed at, and its span from top to bottom."""
 
     x: float
@@ -82,7 +82,7 @@ class Spot(NamedTuple):
 
 @dataclass(frozen=True)
 class Plot:
-    """Marks between two axes; `spots` are places with words that appear when pointed at."""
+    """Marks between two axes; `tooltips` are places with words that appear when pointed at."""
 
     name: str
     says: str  # the plot in words, for those who cannot see it
@@ -91,7 +91,7 @@ class Plot:
     marks: Sequence[Mark]
     x_ticks: Sequence[Tick] = ()
     y_ticks: Sequence[Tick] = ()
-    spots: Sequence[Spot] = ()
+    tooltips: Sequence[Tooltip] = ()
     zoom: str = ""  # "x", where heights follow the rows in view, "xy", or "" for no zoom
     x_range: tuple[float, float] | None = None  # needed where a zoom changes the ticks
     y_range: tuple[float, float] | None = None

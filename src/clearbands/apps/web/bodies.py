@@ -31,7 +31,7 @@ class Bodies:
         try:
             async with asyncio.timeout_at(until):
                 async for chunk in request.stream():
-                    self._take(body, chunk)
+                    self._add_chunk(body, chunk)
         except ClientDisconnect as error:
             raise Refusal(400, "The client went away before the body was there.") from error
         except TimeoutError as error:
@@ -40,7 +40,7 @@ class Bodies:
             self.buffered -= len(body)
         return bytes(body)
 
-    def _take(self, body: bytearray, chunk: bytes) -> None:
+    def _add_chunk(self, body: bytearray, chunk: bytes) -> None:
         if len(body) + len(chunk) > self.limits.bytes:
             raise self._too_long()
         if self.buffered + len(chunk) > self.limits.buffered_bytes:

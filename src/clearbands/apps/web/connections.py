@@ -30,17 +30,17 @@ class LimitedProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._wait_for_header()
-        self._make_room()
+        self._close_longest_waiting()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._header_is_there()
+        self._stop_header_timer()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         was_idle = self.conn.their_state is h11.IDLE
         super().data_received(data)
         if self.conn.their_state is not h11.IDLE:
-            self._header_is_there()
+            self._stop_header_timer()
             if was_idle:  # now the server waits for the body
                 self.waiting_since = self.loop.time()
         elif self.header_timer is None:  # the first bytes of another request
@@ -73,12 +73,12 @@ class LimitedProtocol(H11Protocol):
         self.waiting_since = self.loop.time()
         self.header_timer = self.loop.call_later(self.patience.header_seconds, self.transport.close)
 
-    def _header_is_there(self) -> None:
+    def _stop_header_timer(self) -> None:
         if self.header_timer is not None:
             self.header_timer.cancel()
             self.header_timer = None
 
-    def _make_room(self) -> None:
+    def _close_longest_waiting(self) -> None:
         still_open = [
             other
             for other in self.connections

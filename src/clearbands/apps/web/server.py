@@ -61,7 +61,7 @@ def run(
 
     from clearbands.apps.web.connections import limited_protocol
 
-    leave_on_signals()
+    exit_on_signals()
     config = configure(app, grace, limited_protocol(patience or Patience()))
     uvicorn.Server(config).run(sockets=[listener])
 
@@ -82,11 +82,11 @@ def configure(app: ASGIApp, grace: float, protocol: type[LimitedProtocol]) -> uv
     )
 
 
-def leave_on_signals() -> None:
+def exit_on_signals() -> None:
     """Exit with 0 on signals: uvicorn raises them again at its end, which must not be a failure."""
-    signal.signal(signal.SIGTERM, _leave)
-    signal.signal(signal.SIGINT, _leave)
+    signal.signal(signal.SIGTERM, _exit)
+    signal.signal(signal.SIGINT, _exit)
 
 
-def _leave(*_: object) -> NoReturn:
+def _exit(*_: object) -> NoReturn:
     raise SystemExit(0)

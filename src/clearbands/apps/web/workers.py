@@ -104,13 +104,13 @@ class Signals:
         self._pipe = os.pipe()  # Python writes the number of each signal into it
         os.set_blocking(self._pipe[1], False)
         self._fd_before = signal.set_wakeup_fd(self._pipe[1], warn_on_full_buffer=False)
-        self._before = {number: signal.signal(number, self._note) for number in self.numbers}
+        self._before = {number: signal.signal(number, self._note_stop) for number in self.numbers}
         return self
 
     def __exit__(self, *_: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
-        self._let_go(self._fd_before)
+        self._close_pipe(self._fd_before)
 
     def wait(self) -> int:
         """Wait for the next signal and return its number."""
@@ -118,15 +118,15 @@ class Signals:
 
     def forget(self) -> None:
         """Let go of the signals in a process that was forked, which has handlers of its own."""
-        self._let_go(-1)
+        self._close_pipe(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
 
-    def _let_go(self, wakeup_fd: int) -> None:
+    def _close_pipe(self, wakeup_fd: int) -> None:
         signal.set_wakeup_fd(wakeup_fd)
         for end in self._pipe:
             os.close(end)
 
-    def _note(self, number: int, _: object) -> None:
+    def _note_stop(self, number: int, _: object) -> None:
         self.is_told_to_stop |= number in STOP
 
 
@@ -236,7 +236,7 @@ def _serve_and_exit(
     """Run a forked process to its end."""
     code = 1
     try:
-        server.leave_on_signals()
+        server.exit_on_signals()
         signal.signal(signal.SIGHUP, signal.SIG_IGN)  # comes when a terminal is closed
         signal.pthread_sigmask(signal.SIG_SETMASK, [])
         os.environ.setdefault(COUNTING_FOLDER, str(folder))

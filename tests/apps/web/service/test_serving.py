@@ -22,7 +22,7 @@ from polars.testing import assert_frame_equal
 import clearbands
 from clearbands.apps.reading import files
 from clearbands.apps.web.service import create_app, read_token, serving
-from clearbands.apps.web.service.serving import _Saver
+from clearbands.apps.web.service.serving import _ModelWriter
 from tests.apps.web.asking import Slow, post_rows
 from tests.apps.web.updating import client_of, hours, in_time, post
 from tests.served import ROW, documented_houses, linear_model
@@ -135,7 +135,7 @@ def test_the_model_is_written_at_once_and_at_the_end(tmp_path):
     path = tmp_path / "model.clear"
     model = in_time()
     clearbands.save(model, path)
-    save = _Saver(path, files.fingerprint(path).rpartition(" ")[2])
+    save = _ModelWriter(path, files.fingerprint(path).rpartition(" ")[2])
     with client_of(model, save=save) as client:
         post(client, hours(5, first=120))
         assert clearbands.load(path).rolling_.n_rows == 5
@@ -147,7 +147,7 @@ def test_the_model_is_written_at_once_and_at_the_end(tmp_path):
 def test_a_model_that_took_its_place_is_not_overwritten(tmp_path, caplog):
     path = tmp_path / "model.clear"
     clearbands.save(in_time(), path)
-    save = _Saver(path, files.fingerprint(path).rpartition(" ")[2])
+    save = _ModelWriter(path, files.fingerprint(path).rpartition(" ")[2])
     clearbands.save(in_time(confidence_level=0.5), path)  # somebody fitted anew
     with caplog.at_level(logging.WARNING):
         save(in_time())
@@ -158,7 +158,7 @@ def test_a_model_that_took_its_place_is_not_overwritten(tmp_path, caplog):
 def test_the_same_fit_with_other_updates_is_overwritten(tmp_path):
     path = tmp_path / "model.clear"
     clearbands.save(in_time(), path)
-    save = _Saver(path, files.fingerprint(path).rpartition(" ")[2])
+    save = _ModelWriter(path, files.fingerprint(path).rpartition(" ")[2])
     table = hours(5, first=120)
     arguments = table.select("x"), table["demand"].to_numpy()
     clearbands.save(in_time().update(*arguments, time=table["when"]), path)

@@ -6,7 +6,7 @@ document.querySelectorAll(".plot").forEach((plot) => {
   const svg = canvas.querySelector("svg");
   const [ring, drag, tip] = ["ring", "drag", "tip"].map((name) => canvas.querySelector("." + name));
   const reset = plot.querySelector("button");
-  const spots = JSON.parse(plot.querySelector("script").textContent);
+  const tooltips = JSON.parse(plot.querySelector("script").textContent);
   const zoom = plot.dataset.zoom;
   const whole = { x: 0, y: 0, width: 1000, height: 1000 };
   let view = whole;
@@ -21,7 +21,7 @@ document.querySelectorAll(".plot").forEach((plot) => {
   const nearest = ([left, top]) => {
     const box = canvas.getBoundingClientRect();
     let best = null;
-    for (const [x, y, words] of spots) {
+    for (const [x, y, words] of tooltips) {
       const spot = { left: (x - view.x) / view.width, top: (y - view.y) / view.height, words };
       const away = Math.hypot((spot.left - left) * box.width, zoom === "xy" ? (spot.top - top) * box.height : 0);
       if (zoom === "x") spot.top = Math.min(1, Math.max(0, spot.top)); // beyond the edge: on it
@@ -77,7 +77,7 @@ document.querySelectorAll(".plot").forEach((plot) => {
 
   // Where only the width was chosen, the height is that of the rows in view, outliers and all.
   const fitted = (wanted) => {
-    const inView = spots.filter(([x]) => x >= wanted.x && x <= wanted.x + wanted.width);
+    const inView = tooltips.filter(([x]) => x >= wanted.x && x <= wanted.x + wanted.width);
     if (zoom !== "x" || inView.length === 0) return wanted;
     const top = Math.min(...inView.map((spot) => spot[3]));
     const room = 0.04 * (Math.max(...inView.map((spot) => spot[4])) - top) || 1;

@@ -94,11 +94,11 @@ def along(
         "column": column,
         "places": places,
         "above": above,
-        "models": [_along(model, scene, [*rows, dict(row)], above) for model in scene.models],
+        "models": [_bands_along(model, scene, [*rows, dict(row)], above) for model in scene.models],
     }
 
 
-def _along(
+def _bands_along(
     model: ShownModel, scene: Scene, rows: Sequence[Row], above: float | None
 ) -> dict[str, Any]:
     """Return the answer of one model; the last of `rows` is the row itself."""

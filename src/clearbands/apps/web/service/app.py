@@ -26,7 +26,7 @@ from clearbands.apps.web.refusals import Refusal
 from clearbands.apps.web.service.contract import question_model, refusals, wrong_question
 from clearbands.apps.web.service.counters import Metrics
 from clearbands.apps.web.service.description import Source, describe_model, metric_labels
-from clearbands.apps.web.service.line import WaitingLine
+from clearbands.apps.web.service.request_queue import RequestQueue
 from clearbands.apps.web.service.routes import Service, guarded_routes, open_routes
 from clearbands.apps.web.service.scoring import Scorer
 from clearbands.apps.web.service.updates import Updates
@@ -78,7 +78,7 @@ def create_app(
         scorer,
         info,
         scorer.example(),  # compiles the kernels as well
-        WaitingLine(limits, n_threads),
+        RequestQueue(limits, n_threads),
         Bodies(limits),
         Metrics(metric_labels(info)),
         limits,
@@ -93,7 +93,7 @@ def create_app(
         openapi_url=None,  # this path would need no token
         docs_url=None,  # its page would load its scripts from elsewhere
         redoc_url=None,
-        lifespan=_closing(service),
+        lifespan=_lifespan_of(service),
     )
     guard = guard_of(token)
     app.include_router(
@@ -138,11 +138,11 @@ def guard_of(token: str | None) -> Callable[..., Any]:
     return guard
 
 
-def _closing(service: Service) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+def _lifespan_of(service: Service) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
-        service.line.close()
+        service.queue.close()
         if service.updates is not None:
             service.updates.close()
 

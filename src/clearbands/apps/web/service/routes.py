@@ -24,7 +24,7 @@ from clearbands.apps.web.service.contract import (
 )
 from clearbands.apps.web.service.counters import CONTENT_TYPE, Metrics
 from clearbands.apps.web.service.description import guarantee_of
-from clearbands.apps.web.service.line import WaitingLine
+from clearbands.apps.web.service.request_queue import RequestQueue
 from clearbands.apps.web.service.schemas import ModelInfo, State, UpdatesInfo
 from clearbands.apps.web.service.scoring import CSV, JSON, READERS, Scorer
 from clearbands.apps.web.service.updates import Updates
@@ -57,7 +57,7 @@ class Service:
     scorer: Scorer
     info: ModelInfo
     example: object  # the answer to a typical row, or None
-    line: WaitingLine
+    queue: RequestQueue
     bodies: Bodies
     metrics: Metrics
     limits: Limits
@@ -72,8 +72,8 @@ class Service:
         until, type_in = self.deadline(), _type_in(request)
         body = await self.bodies.read(request, until)
         request.state.log = {"bytes": len(body)}
-        with self.line.place():
-            return await self.line.run(lambda: work(body, type_in), until)
+        with self.queue.place():
+            return await self.queue.run(lambda: work(body, type_in), until)
 
 
 def guarded_routes(service: Service, app: FastAPI) -> APIRouter:
@@ -163,8 +163,8 @@ def open_routes(service: Service) -> APIRouter:
     )
     async def ready() -> State:
         try:
-            with service.line.place():
-                await service.line.run(service.scorer.example, service.deadline())
+            with service.queue.place():
+                await service.queue.run(service.scorer.example, service.deadline())
         except Refusal as refusal:
             raise Refusal(503, refusal.detail) from refusal
         return State(status="ready")

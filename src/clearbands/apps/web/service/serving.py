@@ -78,7 +78,7 @@ def loader(
                 limits=limits,
                 n_threads=max(1, (os.cpu_count() or 1) // n_workers),
                 allow_updates=allow_updates,
-                save=_Saver(path, fingerprint) if allow_updates else None,
+                save=_ModelWriter(path, fingerprint) if allow_updates else None,
             )
 
         return make_app
@@ -86,7 +86,7 @@ def loader(
     return load
 
 
-class _Saver:
+class _ModelWriter:
     """A function that saves a model to its file, unless another model has taken its place there.
 
     The same fit with other updates is not another model: a process that leaves may have written

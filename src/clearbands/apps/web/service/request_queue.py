@@ -15,7 +15,7 @@ from clearbands.apps.web.refusals import Refusal
 Result = TypeVar("Result")
 
 
-class WaitingLine:
+class RequestQueue:
     """The threads that predict, by default one per core, and the requests that wait for them.
 
     As kernels release the GIL, they run on several cores at once.

@@ -9,11 +9,11 @@ import pytest
 
 from clearbands.apps.web.refusals import Refusal
 from clearbands.apps.web.service import Limits
-from clearbands.apps.web.service.line import WaitingLine
+from clearbands.apps.web.service.request_queue import RequestQueue
 
 
 def test_without_a_free_thread_or_place_it_is_503():
-    line = WaitingLine(Limits(seconds=0.1, requests=1))
+    line = RequestQueue(Limits(seconds=0.1, requests=1))
     busy = threading.Event()
     for _ in range(line.threads._max_workers):
         line.threads.submit(busy.wait)
