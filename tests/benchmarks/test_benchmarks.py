@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from benchmarks import end_to_end, tables
+from benchmarks import end_to_end, peers, tables
 from benchmarks.end_to_end import Run, append, outstanding, plan
 from benchmarks.measure import STATUS, measure
 
@@ -110,3 +110,30 @@ def test_memory_held_only_for_a_while_is_seen():
     assert total == 10_000_000
     assert 70 < cost.above_mb < 120
     assert cost.peak_mb >= cost.above_mb
+
+
+class TestPeers:
+    def test_no_test_row_trains_or_calibrates(self, monkeypatch):
+        n = 200
+        monkeypatch.setattr(peers.datasets, "load", lambda name: (np.ones((n, 2)), np.arange(n)))
+        for most in (100, n):
+            split = peers.drawn("any", 777, most).split
+            used = np.concatenate([split.train, split.calibration])
+            assert len(used) == min(most, 160)
+            assert len(set(used) | set(split.test)) == len(used) + len(split.test)
+
+    def test_ratios_are_of_the_same_sets(self):
+        found = pd.DataFrame(
+            {
+                "dataset": ["airfoil", "airfoil", "diamond", "diamond"],
+                "rows": 10,
+                "columns": 2,
+                "method": ["default", "chimeraboost"] * 2,
+                "cpu_seconds": [3.0, 1.0, 8.0, 2.0],
+                "quantile_loss": [1.0, 1.5, 2.0, 1.0],
+            }
+        )
+        told = "\n".join(peers.table(found))
+        assert "| airfoil | 10 x 2 | 3.0 (+0.0 %) | 1.0 (+50.0 %) |" in told
+        assert "chimeraboost: 3.00 (mean" in told
+        assert "and 4.00 (diamond)" in told
