@@ -1,4 +1,4 @@
-"""Baselines that fit in no time: lines throughout."""
+"""Baselines that fit in no time, since all their models are lines."""
 
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import LinearRegression
@@ -22,7 +22,7 @@ def lines(n_bootstraps=10):
 
 
 def make(kind, **parameters):
-    """Small and quick: lines throughout."""
+    """Return a small baseline of this kind, with lines for models."""
     parts = {
         NaiveConformal: {"epistemic": lines()},
         PCSIntervals: {"epistemic": lines()},
@@ -46,12 +46,12 @@ def inside(y, intervals):
 
 
 def noisier(X, y, factor=3):
-    """The targets of `noisy_line` with the noise multiplied: bounds must move outwards."""
+    """Return the targets of `noisy_line` with more noise, so that bounds must move outwards."""
     return 3 * X[:, 0] + factor * (y - 3 * X[:, 0])
 
 
 class Fitted(RegressorMixin, BaseEstimator):
-    """A regressor whose predictions another, fitted object makes."""
+    """A fitted regressor whose predictions the function `predict_with` makes."""
 
     def __init__(self, predict_with=None):
         self.predict_with = predict_with

@@ -1,4 +1,4 @@
-"""Baselines against MAPIE, against each other's definitions, and as scikit-learn estimators."""
+"""All baselines: their weights, tables and files, and scikit-learn's checks of estimators."""
 
 import pickle
 import warnings
@@ -86,7 +86,7 @@ def test_rows_of_weight_1_are_rows_and_of_weight_0_none(kind):
 @pytest.mark.filterwarnings("ignore::clearbands.CalibrationWarning")
 @pytest.mark.parametrize("kind", KINDS)
 def test_whole_weights_are_repeated_rows_in_calibration(kind):
-    """The parts are of rows of weight 1; what calibrates is repeated, or weighs more."""
+    """The parts are fitted without weights; the calibration rows are repeated or weighted."""
     X, y = noisy_line(300)
     model = make(kind).fit(X, y)
     rng = np.random.default_rng(0)
@@ -103,7 +103,7 @@ def test_whole_weights_are_repeated_rows_in_calibration(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_weighs_more_is_learned_more(kind):
-    """Two lines in one: the heavy rows decide which of them is predicted."""
+    """Rows follow two parallel lines: the heavy rows decide which of them is predicted."""
     X, y = noisy_line(400)
     is_high = np.arange(400) % 2 == 0
     y = y + 50 * is_high
@@ -155,7 +155,7 @@ def test_parameters_are_checked():
 
 
 def smallest(kind):
-    """With as few members as answer at all: the checks fit it many times."""
+    """Return a baseline with as few members as possible, since the checks fit it many times."""
     few = {
         "epistemic": lines(3),
         "aleatoric": ResidualQuantiles(LinearQuantiles(), n_bootstraps=2),

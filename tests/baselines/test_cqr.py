@@ -1,4 +1,4 @@
-"""Conformalized quantile regression: valid, MAPIE's, and on residuals."""
+"""Conformalized quantile regression: its validity, the same bounds as MAPIE, and on residuals."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ from tests.toys import noisy_line
 
 @pytest.mark.slow
 def test_cqr_is_valid_whatever_the_calibration_set():
-    """Over calibration sets of n rows the coverage is Beta(k, n + 1 - k)."""
+    """Over calibration sets of n rows the coverage follows Beta(k, n + 1 - k)."""
     X, y = noisy_line(400)
     X_new, y_new = noisy_line(20_000, seed=1)
     model, n = make(CQR).fit(X, y), 30
@@ -37,7 +37,7 @@ def test_cqr_is_valid_whatever_the_calibration_set():
 @pytest.mark.filterwarnings("ignore:Estimator does not appear fitted")
 @pytest.mark.parametrize(("level", "spread"), [(0.9, 1), (0.9, 3), (0.6, 1)])
 def test_cqr_is_mapies(level, spread):
-    """With targets three times as noisy the bounds move outwards, else inwards or hardly."""
+    """The bounds equal MAPIE's: they move outwards with noisier targets, else inwards or hardly."""
     mapie = pytest.importorskip("mapie.regression")
     X, y = noisy_line(300)
     model = make(CQR, confidence_level=level)
@@ -45,7 +45,7 @@ def test_cqr_is_mapies(level, spread):
     model.fit(X[:200], y[:200], X_cal=X[200:], y_cal=y_cal)
     curves = [
         Fitted(lambda X, q=q: model.model_.predict_quantiles(X)[:, q]) for q in (0, 2, 1)
-    ]  # lower, upper, median: MAPIE's order
+    ]  # lower, upper and median, in the order that MAPIE needs
     theirs = mapie.ConformalizedQuantileRegressor(curves, confidence_level=level, prefit=True)
     theirs.conformalize(X[200:], y_cal)
     expected = theirs.predict_interval(X, symmetric_correction=True)[1][:, :, 0]

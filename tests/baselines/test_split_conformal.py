@@ -1,4 +1,4 @@
-"""Split conformal: MAPIE's, and one end of the fixed ratio."""
+"""Split conformal gives the same bounds as MAPIE, and as a fixed ratio at one end."""
 
 import numpy as np
 import pytest

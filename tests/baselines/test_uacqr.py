@@ -1,4 +1,4 @@
-"""UACQR by hand on six rows, and what it says when no finite interval is valid."""
+"""UACQR by hand on six rows, and its warning when no finite interval is valid."""
 
 import numpy as np
 import pytest
@@ -21,10 +21,10 @@ def test_spread_of_the_members():
 
 
 def test_s_on_six_rows():
-    # max((lower - y) / 1, (y - upper) / 2):
+    # The scores are max((lower - y) / 1, (y - upper) / 2):
     #   0: max(-2, -1) = -1;  1.5: max(-3.5, -0.25) = -0.25;  -2.5: max(0.5, -2.25) = 0.5;
     #   4: max(-6, 1) = 1;  -1: max(-1, -1.5) = -1;  6: max(-8, 2) = 2.
-    # At 50 % the rank of 6 rows is ceil(3.5) = 4: the fourth of -1, -1, -0.25, 0.5, 1, 2.
+    # At 50 % the rank of 6 rows is ceil(3.5) = 4, and the fourth smallest score is 0.5.
     calibrator = AdditiveCalibrator(0.5).fit(Y, *spread_components(MEMBERS, [0.5]))
     assert calibrator.gamma2_ == 0.5
     interval = calibrator.predict_interval(*spread_components(MEMBERS[:1], [0.5]))

@@ -82,7 +82,7 @@ class TestTables:
                 row("ours", 2.0, 0.11),
                 row("peer", 40.0, 0.10, seed=778),
                 row("ours", 2.0, 0.11, seed=778),
-                row("peer", 99.0, 0.10, seed=779),  # without its counterpart it does not count
+                row("peer", 99.0, 0.10, seed=779),  # left out, since `ours` has no such seed
             ]
         )
         time, memory, quality = tables.end_to_end(results).split("\n\n")

@@ -1,4 +1,4 @@
-"""Rows of which it is known how they are covered."""
+"""Rows whose coverage is known."""
 
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier
@@ -7,26 +7,26 @@ from clearbands.calibration.conformal import rank
 
 
 def covered_with(p, seed=0):
-    """y and intervals that cover row i with probability p[i]."""
+    """Draw y, and intervals that cover row i with probability p[i]."""
     p = np.asarray(p, float)
     y = np.random.default_rng([seed, 1]).uniform(size=len(p))
     return y, np.stack([np.zeros(len(p)), p], axis=1)
 
 
 def rows_covered(hits):
-    """y and intervals with exactly these rows covered."""
+    """Return y and intervals that cover exactly these rows."""
     y = np.where(hits, 0.5, 2.0)
     return y, np.tile([0.0, 1.0], (len(y), 1))
 
 
-TREE = DecisionTreeClassifier(max_leaf_nodes=8, min_samples_leaf=20, random_state=0)  # quick
+TREE = DecisionTreeClassifier(max_leaf_nodes=8, min_samples_leaf=20, random_state=0)  # quick to fit
 
 
 class Scaled:
-    """Standard normal y of spread exp(x0 / 2), conformally calibrated on `n_calibration` rows.
+    """A model of normal targets with spread exp(x0 / 2), conformal on `n_calibration` rows.
 
-    `spread` is what the model takes for the true one; with the true one coverage at every x is
-    that of all rows.
+    `spread` is the function that the model uses for the spread. With the true one, its default,
+    the coverage is the same at every x.
     """
 
     levels_ = np.array([0.9])

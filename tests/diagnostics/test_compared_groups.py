@@ -1,4 +1,4 @@
-"""Groups of a model that is diagnosed."""
+"""The groups within which a diagnosis compares."""
 
 import numpy as np
 import pandas as pd
@@ -36,7 +36,7 @@ def test_a_model_that_was_calibrated_by_labels_needs_labels_again(plain, by_labe
     assert [has_groups(model) for model in (plain, by_labels, by_column)] == [False, True, True]
     assert needed_groups(by_labels, LOUD) is LOUD
     assert needed_groups(plain, LOUD) is None
-    assert needed_groups(by_column, LOUD) is None  # it reads them from its table
+    assert needed_groups(by_column, LOUD) is None  # the model reads them from its table
 
 
 def test_the_column_of_the_model_is_compared_where_no_labels_come(plain, by_labels, by_column):

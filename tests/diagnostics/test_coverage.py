@@ -19,7 +19,8 @@ from tests.diagnostics.known_coverage import covered_with, rows_covered
 def test_coverage_by_hand():
     cell = diagnostics.coverage(*rows_covered([True] * 9 + [False]))
     assert (cell.n, cell.n_covered, cell.coverage) == (10, 9, 0.9)
-    # Clopper and Pearson's ends: the p at which 9 or more, or 9 or fewer, of 10 have 2.5 %
+    # Clopper and Pearson: at the lower end 9 or more of 10 have a probability of 2.5 %, at the
+    # upper end 9 or fewer.
     assert stats.binom.sf(8, 10, cell.low) == pytest.approx(0.025)
     assert stats.binom.cdf(9, 10, cell.high) == pytest.approx(0.025)
 
@@ -83,7 +84,7 @@ def test_bins_of_distinct_values_have_equally_many_rows(n, n_bins):
 
 
 def test_coverage_by_width_and_ratio_find_what_they_are_for():
-    widths = np.repeat([0.6, 0.9, 1.0], 400)  # covers just as often
+    widths = np.repeat([0.6, 0.9, 1.0], 400)  # each is the probability of coverage, too
     y, intervals = covered_with(widths)
     cells = diagnostics.coverage_by_width(y, intervals)
     assert [c.low <= p <= c.high for c, p in zip(cells, [0.6, 0.9, 1.0], strict=True)] == [True] * 3
@@ -97,7 +98,7 @@ def test_coverage_range_is_where_realised_coverage_lies():
     low, high = diagnostics.coverage_range(200, 0.9)
     assert (round(low, 2), round(high, 2)) == (0.86, 0.94)
     scores = np.sort(np.random.default_rng(0).uniform(size=(4000, 200)), axis=1)
-    realised = scores[:, rank(200, 0.9) - 1]  # of uniform scores the threshold is the coverage
+    realised = scores[:, rank(200, 0.9) - 1]  # for uniform scores the threshold is the coverage
     inside = int(np.sum((low <= realised) & (realised <= high)))
     assert stats.binomtest(inside, 4000, 0.95).pvalue > 0.001
     assert diagnostics.coverage_range(5, 0.9) == (1, 1)
@@ -116,6 +117,6 @@ def test_a_range_of_chance_holds_the_coverage_as_often_as_it_says():
     scores = np.sort(rng.uniform(size=(4000, 30)), axis=1)[:, rank(30, 0.9) - 1]
     shares = np.mean(rng.uniform(size=(4000, 50)) <= scores[:, None], axis=1)
     inside = np.mean((low <= shares) & (shares <= high))
-    assert inside >= 0.94  # at least 95 %: shares of 50 rows come in steps
+    assert inside >= 0.94  # about 95 % or more, since shares of 50 rows come in steps
     step = np.mean((low < shares) & (shares < high))
     assert step < 0.95

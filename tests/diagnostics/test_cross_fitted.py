@@ -1,4 +1,4 @@
-"""Where coverage is lost: learned on one part of the rows, judged on another."""
+"""Checks that learn on one part of the rows where coverage is lost, and judge on another."""
 
 import math
 
@@ -52,14 +52,14 @@ def test_worst_slab_finds_the_slab_and_is_unbiased_without_one():
         searched.append(slab.searched)
     hits, n = np.sum(judged, axis=0)
     assert stats.binomtest(int(hits), int(n), 0.8).pvalue > 0.001
-    assert np.mean(searched) < 0.7  # what judging on the same rows would have said
+    assert np.mean(searched) < 0.7  # the same rows would judge too severely
 
 
 def test_excess_risk_is_the_mean_distance_from_the_level():
     X = np.random.default_rng(0).uniform(-1, 1, size=(3000, 2))
     p = np.where(X[:, 0] > 0, 0.7, 1.0)
     risk = diagnostics.excess_risk(*covered_with(p), X, 0.9, classifier=TREE)
-    # half of the rows have 0.2 too little, half 0.1 too much
+    # half of the rows are covered 0.2 too rarely, half 0.1 too often
     assert risk.low < 0.15 < risk.high
     assert risk.total == pytest.approx(risk.over + risk.under)
     assert risk.under == pytest.approx(0.1, abs=0.03)
@@ -117,7 +117,7 @@ def test_exchangeability_tells_a_shift_from_none():
 def test_exchangeability_sees_categories():
     old = pl.DataFrame({"town": ["north", "south"] * 100})
     new = pl.DataFrame({"town": ["north", "west"] * 100})
-    # of a new and an old row, two of the north are one case in four, and only they are alike
+    # A new and an old row are both of the north in one case of four, and alike in no other.
     assert diagnostics.exchangeability(old, new, classifier=TREE).auc == pytest.approx(
         7 / 8, abs=0.02
     )

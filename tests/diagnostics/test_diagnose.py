@@ -1,4 +1,4 @@
-"""A diagnosis of a model: quiet where coverage holds, and it names where coverage is broken."""
+"""A diagnosis of a model is quiet where coverage holds, and names where it does not."""
 
 import math
 from dataclasses import replace
@@ -22,7 +22,7 @@ from tests.toys import linear_clear, noisy_line
 
 @pytest.mark.slow
 def test_findings_stay_quiet_where_coverage_holds():
-    # small calibration sets: realised coverage wanders from 0.83 to 0.96, and that is no fault
+    # With small calibration sets, coverage varies from 0.83 to 0.96 by chance, which is no fault.
     noisy = 0
     for seed in range(30):
         model = Scaled(100, seed)
@@ -30,7 +30,7 @@ def test_findings_stay_quiet_where_coverage_holds():
         groups = np.random.default_rng([seed, 1]).integers(4, size=300)
         found = diagnose(model, X, y, by=groups, classifier=TREE, random_state=seed)
         noisy += bool(found.findings)
-    assert noisy <= 4  # at a rate of 5 %, more has a probability of 2 %; 0 of 240 were seen
+    assert noisy <= 4  # at a rate of 5 % more have a probability of 2 %; 0 of 240 were seen
 
 
 def test_findings_name_where_coverage_is_broken():
@@ -161,7 +161,7 @@ def test_notes_say_what_is_no_fault():
     assert found.worst_slab is None
     beta, edge, few = found.notes
     low, high, shown = (percent(share, 1) for share in (*found.chance, found.coverage.coverage))
-    assert beta == (  # the range of chance that the report and the picture name
+    assert beta == (  # the range that report and picture name, too
         f"With 60 calibration rows and 30 new ones, coverage between {low} and {high} is to be "
         f"expected in 19 of 20 cases; these rows show {shown}."
     )

@@ -1,4 +1,4 @@
-"""What a diagnosis says: corrected p values, frames and tables."""
+"""Contents of a diagnosis: corrected p values, frames and tables."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Shuffling shows what a model uses: for its center, and for its width."""
+"""Shuffling shows which features a model uses for its center and for its width."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from clearbands.prediction.uncertainty import Uncertainty
 
 
 class Known:
-    """Center x0, widths 1 + x1 below and above; counts the rows it was asked for."""
+    """A model with the center x0 and widths 1 + x1, which counts the rows that it predicts."""
 
     def __init__(self):
         self.rows = 0
@@ -74,7 +74,7 @@ def test_a_perfect_center_and_no_width_are_no_division_by_zero():
 
 
 class Listening(Known):
-    """Notes of whom it was asked at first, and by which labels."""
+    """A model that records the rows and labels of the first call."""
 
     asked = None
 

@@ -1,4 +1,4 @@
-"""The deployments are well-formed; `make image-steps` runs the Dockerfile's, nothing the others."""
+"""The deployments are well-formed. Only the Dockerfile's steps are run, by `make image-steps`."""
 
 import subprocess
 from pathlib import Path

@@ -24,13 +24,13 @@ CODE = "\n".join(
 )
 WORDS = set(re.findall(r"\w+", CODE)) | set(dir(builtins))
 ELSEWHERE = {"PowerTransformer", "asfreq", "histogram_quantile", "make_reduction"}
-"""Of scikit-learn, pandas, Prometheus and sktime."""
+"""Names of scikit-learn, pandas, Prometheus and sktime."""
 NAMES = re.compile(r"(?:\w+\.)*([a-z]\w*_$|(?:[A-Z][a-z0-9]+){2,}(?=\(|$)|\w+(?=\())")
-"""Fitted attributes, classes, and what is called."""
+"""A pattern of fitted attributes, classes, and functions that are called."""
 
 
 def quoted(page):
-    """What stands between single backticks, outside of blocks of code."""
+    """Return the texts between single backticks, outside of blocks of code."""
     text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.S | re.M)
     return re.findall(r"(?<!`)`([^`\n]+)`(?!`)", text)
 

@@ -1,4 +1,4 @@
-"""The notebook of the docs runs from top to bottom, and shows what it says it shows."""
+"""The notebook of the docs runs from top to bottom, and shows its tables and pictures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHOWN = {
 }
 
 
-# Its parts close sockets and loops in an order of their own; that is not ours to warn of.
+# The kernel closes sockets and loops in any order, and its warnings are none of ours.
 @pytest.mark.filterwarnings("default")
 def test_the_notebook_runs_and_shows_tables_and_pictures(tmp_path):
     pytest.importorskip("ipykernel", reason="the kernel of notebooks is not installed")

@@ -1,4 +1,4 @@
-"""What README and docs show must run as it stands."""
+"""The code in README and docs runs as it is printed."""
 
 import datetime as dt
 import re
@@ -24,7 +24,7 @@ from tests.pages import TUTORIALS, commands, python_blocks
 from tests.toys import calibration_set, noisy_line
 
 ROOT = Path(__file__).parents[2]
-WRITTEN = [ROOT / "docs" / name for name in ("results", "api")]  # by `make docs`
+WRITTEN = [ROOT / "docs" / name for name in ("results", "api")]  # `make docs` writes them
 PAGES = [
     ROOT / "README.md",
     *(
@@ -44,7 +44,7 @@ OTHERS = (
     "catboost",
     "torch",
 )
-"""What is installed here, but not by `pip install ".[cli]"`."""
+"""Packages for the tests that `pip install ".[cli]"` does not install."""
 ENTRIES = [name for section in SECTIONS.values() for name in names_of(section)]
 ENDLESS = {"serve", "explore"}  # commands that go on until they are stopped
 
@@ -54,14 +54,17 @@ def name_of(page):
 
 
 def pages_with(find):
-    """Those that have any; tutorials are run whole, by tests/docs/test_tutorials.py."""
+    """Return the pages where `find` finds something, without the tutorials.
+
+    tests/docs/test_tutorials.py runs these as a whole.
+    """
     pages = [page for page in PAGES if TUTORIALS not in page.parents]
     return [pytest.param(page, id=name_of(page)) for page in pages if find(page)]
 
 
 @pytest.fixture
 def reader(tmp_path, monkeypatch):
-    """A reader's folder, and the names that short examples take for granted."""
+    """Return the names that short examples assume, in a folder of the reader's own."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "images").mkdir()
     X, y = noisy_line()
@@ -72,9 +75,9 @@ def reader(tmp_path, monkeypatch):
 
 
 class Hidden(MetaPathFinder):
-    """Makes packages look as if they were not installed, unless a block needs one.
+    """A finder that hides installed packages, unless a block of code needs one.
 
-    Those that another test has loaded stay: compiled modules do not survive being loaded again.
+    Packages that another test has loaded stay: compiled modules cannot be loaded twice.
     """
 
     def __init__(self, names, finders):
@@ -102,7 +105,7 @@ def hidden(monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("page", pages_with(python_blocks))
 def test_the_code_on_every_page_runs_from_top_to_bottom(page, reader, hidden):
-    """With what the pages say to install, `.[cli]`, and what they name where they need it."""
+    """Only `.[cli]` is installed, as the pages say, and what a block says that it needs."""
     left_out = []
     for block in python_blocks(page):
         hidden.needed = block.needs
@@ -136,14 +139,14 @@ def demand(n, first=0):
 @pytest.mark.parametrize("page", pages_with(commands))
 def test_the_commands_on_every_page_run_one_after_the_other(page, reader):
     houses(60).write_csv("houses.csv")
-    houses(400).write_parquet("houses.parquet")  # groups of it are held out
+    houses(400).write_parquet("houses.parquet")  # enough rows for every group
     houses(40).write_csv("sold.csv")
     houses(10).drop("price").write_csv("new.csv")
     houses(10).drop("price").write_parquet("new.parquet")
     demand(150).write_csv("demand.csv")
     demand(60, first=150).write_csv("last_week.csv")
     calls = commands(page)
-    if calls[0][0] != "fit":  # the page takes the model for granted
+    if calls[0][0] != "fit":  # the page assumes that there is a model
         calls.insert(0, ["fit", "houses.csv", "--target", "price", "--out", "houses.clear"])
     for call in calls:
         if call[0] not in ENDLESS:
@@ -154,7 +157,7 @@ def test_the_commands_on_every_page_run_one_after_the_other(page, reader):
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_links_lead_somewhere(page):
     text = page.read_text()
-    made = re.findall(r'save(?:fig)?\("([^"]+)"', text)  # by the code of the page
+    made = re.findall(r'save(?:fig)?\("([^"]+)"', text)  # the code of the page saves them
     for link in re.findall(r"\]\(([^)]+)\)", text):
         file, _, anchor = link.partition("#")
         if link.startswith("http") or file in made:
@@ -166,13 +169,13 @@ def test_links_lead_somewhere(page):
         if WRITTEN[0] in target.parents:
             target = ROOT / "experiments" / "results" / target.name
         if target == ROOT / "docs" / "results.md":
-            target = ROOT / "experiments" / "RESULTS.md"  # which that page takes in
+            target = ROOT / "experiments" / "RESULTS.md"  # docs/results.md includes it
         assert target.exists(), link
         assert not anchor or anchor in anchors(target.read_text()), link
 
 
 def anchors(text):
-    """What the headings of a page are called in addresses."""
+    """Return the anchors of the headings of a page."""
     headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
@@ -190,7 +193,7 @@ def test_the_reference_has_every_public_name_once_and_no_other():
 
 
 def test_every_name_of_the_reference_can_be_imported_from_clearbands():
-    """As docs/api.md says: `from clearbands import NAME`, or its module."""
+    """Names are imported as docs/api.md says: by themselves or with their module."""
     for name in ENTRIES:
         module, _, inner = name.rpartition(".")
         names = {}
@@ -219,7 +222,7 @@ def test_every_page_is_in_the_menu():
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """The folder of the site, as `make docs` builds it."""
+    """Build the site as `make docs` does, and return its folder."""
     pytest.importorskip("zensical", reason="zensical is not installed")
     folder = tmp_path_factory.mktemp("docs")
     for name in ("docs", "src/clearbands", "experiments/results/figures"):
@@ -260,7 +263,7 @@ def test_the_search_works_from_a_folder(site, tmp_path):
 
 
 def broken_links(site):
-    """As page -> link: those to files that are not there, or to places that are not in them."""
+    """Return links to missing files or anchors, each as `page -> link`."""
     found = []
     pages = {page: page.read_text() for page in site.rglob("*.html")}
     for page, text in pages.items():

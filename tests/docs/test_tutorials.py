@@ -26,7 +26,7 @@ def test_a_tutorial_runs_whole(page, tmp_path, monkeypatch):
         for block in steps(page):
             lines = block.code.replace("\\\n", " ").splitlines()
             if block.kind == "sh" and all(re.match("clearbands [^&|]*$", line) for line in lines):
-                for line in lines:  # here, as each process would import all of it again
+                for line in lines:  # in this process, which has imported all already
                     result = run(*shlex.split(line)[1:])
                     assert result.exit_code == 0, (line, result.stderr)
             elif block.kind == "sh":

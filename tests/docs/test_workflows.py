@@ -1,4 +1,4 @@
-"""The workflows run what the repository has: targets of make, versions of Python, systems."""
+"""The workflows name only what exists: targets of make, versions of Python, systems."""
 
 import re
 import tomllib

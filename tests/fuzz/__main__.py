@@ -38,7 +38,7 @@ MODULES = (
     copies,
 )
 TARGETS = [*(module.TARGET for module in MODULES), copies.HONEST]
-SHOWN = 5  # of the broken cases
+SHOWN = 5  # how many broken cases are printed
 START, END = "<!-- fuzz -->\n", "<!-- end of fuzz -->"
 
 

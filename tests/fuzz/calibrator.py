@@ -1,4 +1,4 @@
-"""ClearCalibrator against trying every lambda at which two rows change places."""
+"""ClearCalibrator against a search over every lambda at which two rows change places."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def attempt(rng: np.random.Generator) -> None:
 
 
 def _rows(rng: np.random.Generator) -> tuple[np.ndarray, ...]:
-    """A few rows, in one of many units; some are made of few values, or have no width at all."""
+    """Draw a few rows in any unit; in half of the cases values are few and widths may be 0."""
     n = int(rng.integers(1, 25))
     unit = 10.0 ** rng.uniform(-100, 100)
     if rng.random() < 0.5:
@@ -56,14 +56,14 @@ def _facing(y: np.ndarray, center: np.ndarray, aleatoric: np.ndarray) -> np.ndar
 def _widths(
     y: np.ndarray, center: np.ndarray, aleatoric: np.ndarray, epistemic: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Those on the side of the target."""
+    """Return the widths on the side of the target."""
     side = (y > center).astype(int)
     rows = np.arange(len(y))
     return aleatoric[rows, side], epistemic[rows, side]
 
 
 def _candidates(distance, a, e, k):
-    """The smallest factors that reach k rows, for every lambda at which two rows change places."""
+    """Yield the least factors that reach k rows, at each lambda where two rows change places."""
     lambdas = [0.0, math.inf]
     for i, j in itertools.combinations(range(len(distance)), 2):
         across = distance[j] * e[i] - distance[i] * e[j]

@@ -1,4 +1,4 @@
-"""Cases one after the other until the time is up, and what came of them."""
+"""A campaign: cases run one after the other until the time is up."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import numpy as np
 
 
 class Target(NamedTuple):
-    """Something that is attacked: `attempt` makes one case and raises if a promise is broken.
+    """A promise that is attacked: `attempt` makes one case and raises if the promise is broken.
 
-    What it returns is a measurement; `judge` gets those of all cases, and raises if together they
-    break a promise that no case by itself can.
+    `attempt` returns a measurement. `judge` gets the measurements of all cases, and raises if
+    together they break the promise.
     """
 
     name: str
@@ -25,16 +25,16 @@ class Target(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What came of the cases."""
+    """The results of the cases of one target."""
 
     target: Target
     cases: int
     seconds: float
-    broken: dict[int | str, str]  # by seed: what happened
+    broken: dict[int | str, str]  # the traceback of each broken case, by its seed
 
 
 def run(target: Target, seconds: float, *, first: int = 0, most: int | None = None) -> Outcome:
-    """Cases of the seeds `first`, `first` + 1, ... for so long, or `most` of them."""
+    """Run cases of the seeds `first`, `first` + 1, ... for so many seconds, `most` at the most."""
     started = time.monotonic()
     broken: dict[int | str, str] = {}
     measured = []

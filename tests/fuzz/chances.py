@@ -11,13 +11,13 @@ from clearbands.calibration.rolling import Pace, Rolling
 from tests.fuzz.campaign import Target
 
 LEVELS = ([0.9], [0.5, 0.9], [0.8, 0.95, 0.6])
-INVERSE = 1e-4  # by so much a chance may miss its quantile, where calibration rows speak
+INVERSE = 1e-4  # the largest error of cdf(ppf(p)) between the calibration rows
 
 
 def attempt(rng: np.random.Generator) -> None:
     n, levels = int(rng.integers(12, 300)), LEVELS[rng.integers(len(LEVELS))]
     center, noise = np.zeros(n), _noise(rng, n)
-    widths = rng.lognormal(0, rng.choice([0, 0.5, 2]), (n, 2, len(levels)))  # many are nested
+    widths = rng.lognormal(0, rng.choice([0, 0.5, 2]), (n, 2, len(levels)))  # levels must be nested
     weight = rng.integers(1, 4, n).astype(float) if rng.random() < 0.3 else None
     calibrator = FixedRatioCalibrator(levels, ratio=0).fit(
         noise, center, widths, widths, sample_weight=weight
@@ -55,7 +55,7 @@ def _check_chances(distribution: Distribution, noise: np.ndarray, rng: np.random
 
 
 def _check_inverse(distribution: Distribution, rng: np.random.Generator) -> None:
-    """Beyond the outermost rows, far out, more than one share can lie between two floats."""
+    """Check that `cdf` inverts `ppf`, up to what one step between floats is far from all rows."""
     beyond = 1 - distribution.shares[-1] + distribution.shares[0]
     shares = np.append(rng.uniform(size=6), distribution.bands.levels / 2 + 0.5)
     points = distribution.ppf(shares)

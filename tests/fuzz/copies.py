@@ -1,4 +1,4 @@
-"""Rows that calibrate and train, rounded or changed a little; and honest tables of all kinds."""
+"""Copies of training rows that calibrate, rounded or changed a little; and tables without any."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ CALIBRATIONS = ("cross", "joint", "conformal")
 
 
 def attempt_copies(rng: np.random.Generator) -> None:
-    """A table of which rows are told apart, so that a copy is one, and a model that learns them."""
+    """Fit a tree that learns its rows, with calibration rows that are copies of them."""
     n, n_columns = int(rng.integers(60, 200)), int(rng.integers(2, 6))
     X = rng.normal(size=(n, n_columns)) * 10.0 ** rng.integers(-5, 6, n_columns)
     y = 10.0 ** rng.integers(-5, 6) * (X[:, 0] / np.abs(X[:, 0]).max() + rng.normal(size=n))
@@ -42,7 +42,7 @@ def attempt_copies(rng: np.random.Generator) -> None:
 
 
 def attempt_honest(rng: np.random.Generator) -> None:
-    """No row is a copy of another, but by chance."""
+    """Fit a table without copies, but for chance ones: no alarm may come."""
     calibration = str(rng.choice(CALIBRATIONS))
     n, has_set = int(10 ** rng.uniform(1.5, 3)), calibration != "cross" and rng.random() < 0.5
     n_all = n + (int(rng.integers(20, 300)) if has_set else 0)
@@ -60,7 +60,7 @@ def attempt_honest(rng: np.random.Generator) -> None:
 
 
 def _tree(calibration: str) -> ClearRegressor:
-    """Knows every row that it has seen."""
+    """Return a model that knows every row that it has seen."""
     tree = DecisionTreeRegressor(random_state=0)
     smooth = DecisionTreeRegressor(min_samples_leaf=20, random_state=0)
     return ClearRegressor(

@@ -1,6 +1,6 @@
-"""`load` and a prediction on sound files in which some whole numbers are others.
+"""`load` and a prediction, with sound files in which some whole numbers were replaced.
 
-Compiled code follows such numbers, so a case can end the process: another one tries it.
+Compiled code follows such numbers, so a case can crash its process: a child process runs it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def attempt(rng: np.random.Generator) -> None:
 
 
 def crafted(content: bytes, rng: np.random.Generator) -> bytes:
-    """The file with one to three numbers of an array of whole numbers replaced by any others."""
+    """Return the file with one to three numbers of an array of whole numbers replaced."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         entries = {name: archive.read(name) for name in archive.namelist()}
     arrays = {
@@ -110,7 +110,7 @@ def _rows() -> tuple[np.ndarray, np.ndarray]:
 
 
 class _Tester:
-    """A process that loads files and predicts with them, one after the other."""
+    """A child process that loads files and predicts with them, one after the other."""
 
     _process: subprocess.Popen[str] | None = None
 
@@ -120,7 +120,7 @@ class _Tester:
         return cls()
 
     def ask(self, path: Path) -> str:
-        """What came of it, also where the process ended or had to be ended."""
+        """Return the result for a file, or say how the process ended."""
         if self._process is None or self._process.poll() is not None:
             self._process = subprocess.Popen(
                 [sys.executable, "-W", "ignore", "-m", __name__],
@@ -142,7 +142,7 @@ def _answer(path: Path) -> str:
     except clearbands.ModelFileError:
         return REFUSED
     X = _rows()[0]
-    for rows in (X[:1], X):  # the kernels have a way of their own for one row
+    for rows in (X[:1], X):  # kernels treat one row by itself
         assert len(model.predict(rows)) == len(rows)
     return PREDICTED
 

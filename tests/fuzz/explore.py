@@ -1,4 +1,4 @@
-"""The page to explore under requests of every kind, also from elsewhere."""
+"""The page to explore under requests of every kind, even from other sites."""
 
 from __future__ import annotations
 

@@ -15,12 +15,12 @@ from tests.fuzz.tables import is_refusal
 
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
 NEW_ROWS = 200
-UNLIKELY = 1e-7  # a chance that no case of some thousands should have
+UNLIKELY = 1e-7  # a probability that some thousand cases do not reach by chance
 STANDARD_ERRORS = 5
 
 
 class Measured(NamedTuple):
-    """How far the coverage of new rows is from a finite-sample promise."""
+    """The coverage of new rows less the level of a finite-sample promise."""
 
     promise: str
     difference: float
@@ -33,7 +33,7 @@ def attempt(rng: np.random.Generator) -> Measured | None:
     labels: dict[str, Any] = {}
     if rng.random() < 0.3:
         labels["calibration_groups"] = groups
-    if rng.random() < 0.3:  # whatever the row: new rows are then distributed as these are
+    if rng.random() < 0.3:  # independent of the row, so new rows are distributed alike
         name = str(rng.choice(["sample_weight", "calibration_weight"]))
         labels[name] = (
             rng.choice([1.0, 2.0, 50.0, 0.1], n) if rng.random() < 0.5 else np.full(n, 50)
@@ -54,7 +54,7 @@ def attempt(rng: np.random.Generator) -> Measured | None:
 
 
 class World:
-    """Rows of one distribution, from which both training rows and new ones are drawn."""
+    """A distribution from which both training rows and new rows are drawn."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         self.rng = rng
@@ -66,7 +66,7 @@ class World:
         self.more_noise = float(rng.choice([1.0, 10.0]))
 
     def rows(self, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """X, y, and groups of which the second is rare and may have ten times the noise."""
+        """Draw X, y and two groups; the second is rare and may have ten times the noise."""
         X = self.rng.normal(size=(n, self.n_columns))
         group = (self.rng.random(n) < self.rare).astype(int)
         noise = self.noise(self.rng, n) * np.where(group == 1, self.more_noise, 1.0)
@@ -108,7 +108,7 @@ def _check_intervals(point: np.ndarray, intervals: np.ndarray, levels: np.ndarra
 
 
 def _check_chances(model: ClearRegressor, X: np.ndarray, y: np.ndarray, of_new: dict) -> None:
-    """Chances from 0 to 1 that fall, rising quantiles, and finite samples, far outside as well."""
+    """Check that probabilities fall, quantiles rise and samples are finite, even far out."""
     of_new = {name: labels[:20] for name, labels in of_new.items()}
     try:
         distribution = model.predict_distribution(X[:20], **of_new)
@@ -141,10 +141,10 @@ def _promised(
     labels: dict[str, Any],
     groups: np.ndarray,
 ) -> Measured | None:
-    """Coverage less level, where `guarantee_` promises it in finite samples.
+    """Return coverage less level, where `guarantee_` promises coverage in finite samples.
 
-    Of n calibration rows without weights the coverage follows its Beta distribution, and the number
-    of covered new rows a beta-binomial one: too few of them are a promise broken by this fit.
+    With n calibration rows and no weights, the coverage follows a Beta distribution and the number
+    of covered new rows a beta-binomial one: if too few are covered, this fit broke the promise.
     """
     if "finite-sample" not in model.guarantee_ or "without" in model.guarantee_:
         return None
@@ -163,7 +163,7 @@ def _promised(
 
 
 def judge(measured: list[Measured | None]) -> None:
-    """On average over fits, coverage is at least the level, give or take its standard errors."""
+    """Check that the mean coverage of all fits is at least the level, up to standard errors."""
     by_promise: dict[str, list[float]] = {}
     for case in measured:
         if case is not None:

@@ -22,8 +22,8 @@ from tests.served import COLUMNS, houses, linear_model, small_model
 
 ROOT = Path(__file__).parents[2]
 TOKEN = "token"
-MOST_GROWTH = 0.05  # of the memory, between the second and the last quarter of the requests
-FEWEST = 2000  # requests that tell whether memory is flat
+MOST_GROWTH = 0.05  # how much memory may grow from the second to the last quarter of requests
+FEWEST = 2000  # the least number of requests that shows whether memory is flat
 
 
 class Answer(NamedTuple):
@@ -32,7 +32,7 @@ class Answer(NamedTuple):
 
 
 class Server:
-    """A child that serves one of `APPS` until this process ends."""
+    """A child process that serves one of `APPS` until this process ends."""
 
     def __init__(self, name: str) -> None:
         command = [sys.executable, "-W", "ignore", "-m", "tests.fuzz.loopback", name]
@@ -48,13 +48,13 @@ class Server:
             answer = self.connection.getresponse()
             return Answer(answer.status, answer.read().decode("utf-8", "replace"))
         finally:
-            self.connection.close()  # what was not read of one answer is no part of the next
+            self.connection.close()  # an unread rest must not reach the next answer
 
     def close(self) -> None:
-        self.process.communicate()  # the child ends with its standard input
+        self.process.communicate()  # the child ends when its standard input closes
 
     def memory(self) -> float | None:
-        """Resident megabytes, where the system tells."""
+        """Return the resident megabytes; None where the system does not tell."""
         status = Path(f"/proc/{self.process.pid}/status")
         if not status.exists():
             return None
@@ -63,7 +63,7 @@ class Server:
 
 
 def memory_is_flat(measured: list[float | None]) -> None:
-    """Judge the memory after every request, in their order."""
+    """Check that memory does not grow, from its size after every request in order."""
     known = [value for value in measured if value is not None]
     if len(known) < FEWEST:
         return
@@ -79,7 +79,7 @@ def with_an_outlier():
     """A model whose tails reach far."""
     frame = houses(160)
     y = frame["price"].to_numpy().copy()
-    y[7] = 5000  # a row that calibrates, so that widths know nothing of it
+    y[7] = 5000  # this row calibrates, so no width was learned from it
     model = linear_model(frame.select(COLUMNS), y, confidence_level=[0.9, 0.5])
     assert model.any_level_.positions.max() > 100, "the outlier trains: take another row"
     return model

@@ -1,4 +1,4 @@
-"""Packed tables of any size, of which no more is unpacked than is allowed."""
+"""Packed tables of any size: no more bytes are unpacked than allowed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import numpy as np
 from clearbands.apps.reading.formats import TooLargeError, unpacked
 from tests.fuzz.campaign import Target
 
-SLACK = 8 * 2**20  # bytes of the readers themselves
+SLACK = 8 * 2**20  # the bytes that readers need themselves
 
 
 def attempt(rng: np.random.Generator) -> None:
@@ -23,7 +23,7 @@ def attempt(rng: np.random.Generator) -> None:
     line = rng.bytes(rng.integers(1, 30)).hex().encode() + b"\n"
     content = line * int(10 ** rng.uniform(0, 6))
     packed = PACKINGS[ending](content)
-    if rng.random() < 0.2:  # cut or changed, it may be anything, but it is never more
+    if rng.random() < 0.2:  # a damaged file may be refused, but never exceeds the limit
         place = int(rng.integers(len(packed)))
         packed = packed[:place] + rng.bytes(1) + packed[place + int(rng.integers(2)) :]
     most = int(10 ** rng.uniform(1, 7))

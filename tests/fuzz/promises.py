@@ -1,4 +1,4 @@
-"""What calibration promises in finite samples: with weights and groups, by ranks that are exact."""
+"""Finite-sample promises of calibration with weights and groups, checked by exact ranks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def attempt(rng: np.random.Generator) -> None:
 def _a_common_factor_does_not_matter(
     rng: np.random.Generator, data: tuple[np.ndarray, ...], percent: int
 ) -> None:
-    """Equal weights give the exact rank, and whole ones times a factor that of whole ones."""
+    """Equal weights give the rank without any, and a factor of whole weights changes nothing."""
     distances, n = np.abs(data[0]), len(data[0])
     factor = float(rng.choice(FACTORS))
     expected = _reaching(distances, np.ones(n, int), percent, 1)
@@ -52,7 +52,7 @@ def _a_common_factor_does_not_matter(
 def _no_weight_makes_rows_more(
     rng: np.random.Generator, data: tuple[np.ndarray, ...], percent: int
 ) -> None:
-    """Where the rows are too few without weights, no weights make them enough."""
+    """Rows that are too few without weights are too few with any weights."""
     n = len(data[0])
     weight = np.exp(rng.uniform(0, 3) * rng.normal(size=n)) * 10.0 ** rng.uniform(-5, 5)
     if percent * (n + 1) > 100 * n:
@@ -63,7 +63,7 @@ def _no_weight_makes_rows_more(
 def _groups_have_their_own_ranks(
     rng: np.random.Generator, data: tuple[np.ndarray, ...], percent: int
 ) -> None:
-    """With other rows to choose lambda; else groups that share rows are named."""
+    """Groups have their own ranks if other rows choose lambda; else sharing groups are named."""
     n = len(data[0])
     groups = np.sort(rng.choice(list("abc"), n, p=rng.dirichlet(np.ones(3) / 2)))
     fitted = GroupCalibrator(FixedRatioCalibrator(ratio=0), confidence_level=percent / 100)
@@ -82,7 +82,7 @@ def _groups_have_their_own_ranks(
 
 
 def _reaching(distances: np.ndarray, weight: np.ndarray, percent: int, new: int) -> float:
-    """The distance up to which there is the level's share of all weight, in exact fractions."""
+    """Return the distance up to which rows have the level's share of the weight, exactly."""
     needed = ceil(Fraction(percent, 100) * (int(weight.sum()) + new))
     total = 0
     for row in np.argsort(distances):
@@ -93,7 +93,7 @@ def _reaching(distances: np.ndarray, weight: np.ndarray, percent: int, new: int)
 
 
 def _reach(data: tuple[np.ndarray, ...], percent: int, **weights: Any) -> float:
-    """How far the intervals reach; by two calibrators, which agree."""
+    """Return how far the intervals reach, by two calibrators that must agree."""
     level = percent / 100
     ratio = FixedRatioCalibrator(level, ratio=0).fit(*data, validation=data, **weights)
     additive = AdditiveCalibrator(level).fit(data[0], data[1], 0 * data[2], **weights)

@@ -1,4 +1,4 @@
-"""Requests that nobody would send, from the seed of a case."""
+"""Strange requests, drawn from the seed of a case."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ KEYS = (*COLUMNS, "rows", "row", "column", "level", "confidence_level", "whole",
 
 
 def value(rng: np.random.Generator, depth: int = 0) -> Any:
-    """Anything that JSON can say."""
+    """Draw any value that JSON can hold."""
     way = rng.integers(7 if depth < 3 else 5)
     if way == 0:
         return None
@@ -35,14 +35,14 @@ def value(rng: np.random.Generator, depth: int = 0) -> Any:
 
 
 def number(rng: np.random.Generator) -> float:
-    """Of any size, or one at an edge."""
+    """Draw a number of any size, or one at the edge of a type."""
     if rng.random() < 0.5:
         return NUMBERS[rng.integers(len(NUMBERS))]
     return float(rng.normal() * 10.0 ** rng.integers(-3, 10))
 
 
 def query(rng: np.random.Generator, names: tuple[str, ...]) -> str:
-    """A question or two in an address, most of them with a number."""
+    """Draw one or two questions of an address, most of them with a number."""
     asked = []
     for _ in range(rng.integers(1, 3)):
         name = names[rng.integers(len(names))]
@@ -56,7 +56,7 @@ def key(rng: np.random.Generator) -> str:
 
 
 def row(rng: np.random.Generator) -> dict[str, Any]:
-    """A row that is right, every other time but for a field or two."""
+    """Draw a valid row; in half of the cases one or two fields are wrong or missing."""
     fields = dict(ROW) | {"x": number(rng)}
     for _ in range(rng.integers(1, 3) * rng.integers(2)):
         if rng.random() < 0.2:
@@ -79,7 +79,7 @@ def as_json(thing: Any, rng: np.random.Generator) -> bytes:
 
 
 def damaged(body: bytes, rng: np.random.Generator) -> bytes:
-    """Every fourth time with some bytes of its own."""
+    """Replace a byte by a few random ones in every fourth case."""
     if rng.random() < 0.75 or not body:
         return body
     place = int(rng.integers(len(body)))

@@ -31,7 +31,7 @@ def attempt(rng: np.random.Generator) -> float | None:
     assert answer.status < 500, (
         f"{answer.status} for {method} {address} {headers} {content[:300]!r}"
     )
-    if answer.status >= 400:  # it may name what was sent
+    if answer.status >= 400:  # the refusal may quote what was sent
         most = 5000 + 3 * (len(content) + len(address))
         assert len(answer.text) < most, f"a refusal of {len(answer.text)} characters"
     assert "Traceback" not in answer.text, answer.text[:500]

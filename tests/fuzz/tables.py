@@ -47,13 +47,13 @@ def attempt(rng: np.random.Generator) -> None:
 
 
 def is_refusal(error: Exception) -> bool:
-    """A sentence of ours, or of scikit-learn's checks; not what fell out of a library below."""
+    """Whether an error comes from this package or from scikit-learn's checks of arguments."""
     innermost = traceback.extract_tb(error.__traceback__)[-1].filename
     return "clearbands" in innermost or "sklearn/utils/validation" in innermost
 
 
 def _tables(columns: dict[str, list[Any]], as_polars: bool) -> tuple[Any, Any, Any]:
-    """All rows, and the first ten and the first one with their columns in another order."""
+    """Return a table of all rows, and the first ten and the first with columns in another order."""
     if as_polars:
         frame = pl.DataFrame(columns, strict=False)
         other = frame.select(frame.columns[::-1])

@@ -1,4 +1,4 @@
-"""A few cases of every kind with each run of the tests, and that a broken promise is seen."""
+"""A few cases of every target run with the tests, and a broken promise is noticed."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Model files, and how to change what they hold."""
+"""Model files, and a way to change their content."""
 
 import json
 import zipfile
@@ -17,7 +17,7 @@ def small_clear(model):
 
 
 def rewritten(path, change=lambda schema: schema, entries=(), compression=zipfile.ZIP_DEFLATED):
-    """The file with another schema, and with entries of other content."""
+    """Write the file again with a changed schema and other `entries`; return its path."""
     with zipfile.ZipFile(path) as archive:
         held = {name: archive.read(name) for name in archive.namelist()}
     held[SCHEMA] = json.dumps(change(json.loads(held[SCHEMA]))).encode()

@@ -14,7 +14,7 @@ from tests.persistence.model_files import rewritten
 
 
 def array_of(shape, values=b""):
-    """An array in NumPy's format that claims a shape, followed by any bytes."""
+    """Return a header of NumPy's format that claims a shape, followed by any bytes."""
     buffer = BytesIO()
     np.lib.format.write_array_header_1_0(
         buffer, {"descr": "|u1", "fortran_order": False, "shape": shape}
@@ -91,7 +91,7 @@ def too_many_parts(path):
 
 
 def doubling(path):
-    """Each list holds the list before it twice: 2**60 visits to the innermost."""
+    """Write lists that each hold the one before twice: the innermost is read 2**60 times."""
     part = state(2, "JsonNode", "1")
     for number in range(3, 63):
         part = state(number, "ListNode", [part, {"__id__": number - 1}])

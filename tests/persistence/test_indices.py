@@ -1,4 +1,4 @@
-"""Numbers of a file that are no column are named."""
+"""Numbers in a file that should be columns and are not are named."""
 
 import zipfile
 from io import BytesIO

@@ -135,7 +135,7 @@ def test_newer_files_ask_for_an_upgrade(tmp_path):
 
 
 def with_versions(path, **versions):
-    """The file with other versions in its header."""
+    """Write the file with other versions in its header; return its path."""
     with zipfile.ZipFile(path) as archive:
         header = json.loads(archive.read(HEADER))
     return rewritten(path, entries={HEADER: json.dumps(header | versions)})

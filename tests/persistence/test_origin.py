@@ -1,4 +1,4 @@
-"""A model knows its rows again, whatever their order and the file they come from."""
+"""A model recognises its rows, whatever their order and the file that they come from."""
 
 from dataclasses import replace
 
@@ -49,4 +49,4 @@ def test_the_record_goes_into_the_file(tmp_path):
     np.testing.assert_array_equal(origin.rows, model.origin_.rows)
     assert replace(origin, rows=None) == replace(model.origin_, rows=None)
     assert origin.count_seen(X, y) == 60
-    assert not hasattr(model.fit(X, y), "origin_")  # it told of another fit
+    assert not hasattr(model.fit(X, y), "origin_")  # it belonged to the former fit

@@ -25,7 +25,7 @@ from tests.toys import noisy_line
 
 
 class Hostile(BaseEstimator):
-    """Leaves a mark when anything rebuilds it."""
+    """An estimator that writes a file when it is loaded."""
 
     def __init__(self, mark=None):
         self.mark = mark

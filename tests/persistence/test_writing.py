@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all, and what is said where they do not."""
+"""Files appear whole or not at all, and an error says why one does not."""
 
 import subprocess
 import sys

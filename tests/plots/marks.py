@@ -1,4 +1,4 @@
-"""What a picture shows, read from its marks."""
+"""Functions that read from the marks of a picture what it shows."""
 
 from __future__ import annotations
 

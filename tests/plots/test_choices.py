@@ -1,4 +1,4 @@
-"""Pictures of what a fit chose."""
+"""Pictures of the choices of a fit."""
 
 from __future__ import annotations
 

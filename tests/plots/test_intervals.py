@@ -63,7 +63,7 @@ def test_the_ratio_map_colours_by_which_part_is_wider(parts):
     ax = plots.ratio_map([1, 2, 3], [4, 5, 6], wide, names=("a", "b"))
     (dots,) = ax.collections
     found = dict(zip(map(tuple, dots.get_offsets().tolist()), dots.get_array(), strict=True))
-    assert found == {(1, 4): 1, (2, 5): -3, (3, 6): 3}  # powers of two, at most 8
+    assert found == {(1, 4): 1, (2, 5): -3, (3, 6): 3}  # exponents of two, from -3 to 3
     assert title(ax) == "Ignorance outweighs noise in 67 % of rows"
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("a", "b")
 

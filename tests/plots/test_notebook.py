@@ -1,4 +1,4 @@
-"""Pictures show themselves."""
+"""Objects with a picture show it in notebooks."""
 
 from __future__ import annotations
 

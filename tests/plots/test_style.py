@@ -1,4 +1,4 @@
-"""What a picture needs."""
+"""The style of pictures, and the checks of what they are given."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text as dummies and as codes."""
+"""Text is encoded as dummies or as codes."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Columns come out as values, whatever the table."""
+"""Columns become the same values, whatever library the table is of."""
 
 from __future__ import annotations
 

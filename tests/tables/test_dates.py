@@ -1,4 +1,4 @@
-"""What dates tell."""
+"""Features of dates."""
 
 import datetime as dt
 

@@ -106,8 +106,8 @@ def test_columns_without_any_value_are_left_out_with_a_warning(frame, blank):
 @pytest.mark.parametrize(
     "column",
     [
-        [f"{i / 7}" for i in range(60)],  # read as text
-        [i / 7 for i in range(58)] + ["?", "n/a"],  # objects of pandas, among them text
+        [f"{i / 7}" for i in range(60)],  # all numbers were read as text
+        [i / 7 for i in range(58)] + ["?", "n/a"],  # an object column of pandas, with some text
         [*range(58), "?", None],
     ],
 )

@@ -1,4 +1,4 @@
-"""Rows as numbers by which they are known again."""
+"""Fingerprints of rows: numbers by which a row is recognised."""
 
 import numpy as np
 import polars as pl

@@ -123,7 +123,7 @@ def test_numbers_lead_back_to_their_values(kind):
 
 
 class Thing:
-    """Its text is an address in memory."""
+    """A value whose text is an address in memory."""
 
 
 @pytest.mark.parametrize("value", [[1, 2], (1, 2), {"a": 1}, b"a", np.zeros(2), Thing()])
@@ -144,7 +144,7 @@ def test_a_category_in_another_spelling_is_refused(fitted, now):
     encoder = TableEncoder().fit(pl.DataFrame({"a": [fitted, "x"]}))
     with pytest.raises(ValueError, match=f"the text '{now}', which fit knew as '{fitted}'"):
         encoder.transform(pl.DataFrame({"a": [now]}))
-    encoder.fit(pl.DataFrame({"a": [now, "x"]}))  # what a former fit knew does not matter
+    encoder.fit(pl.DataFrame({"a": [now, "x"]}))  # a new fit forgets the old one
     other = TableEncoder().fit(pl.DataFrame({"a": ["1067", "x"]}))
     other.transform(pl.DataFrame({"a": ["01067", "new"]}))  # other codes, not other spellings
 

@@ -1,4 +1,4 @@
-"""One value, written as a csv file, a parquet file and a model have it."""
+"""A value is spelled alike, whether it comes from a csv file, a parquet file or a model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from clearbands.tables.spelling import as_texts, spellings
         ([3, 7], {"3.0", "4.0"}, ["3.0", "7"]),
         ([3.0, float("nan"), 2.5], {"3"}, ["3", None, "2.5"]),
         (["3.0", "x", None], {"3", "y"}, ["3", "x", None]),
-        (["3.0"], {"3", "3.0"}, ["3.0"]),  # fit told them apart
+        (["3.0"], {"3", "3.0"}, ["3.0"]),  # fit knew both spellings
         (["3.0"], (), ["3.0"]),
         ([True, False], {"True", "False"}, ["True", "False"]),
         ([True], (), ["true"]),

@@ -71,7 +71,7 @@ def test_a_time_zone_that_comes_or_goes_is_told(make):
         with pytest.warns(ZoneWarning, match=said):
             again = model.predict(other)
         np.testing.assert_array_equal(again, model.predict(fitted))
-        model.predict(make({"x": X[:2, 0], "t": [None, None]}))  # nothing to tell
+        model.predict(make({"x": X[:2, 0], "t": [None, None]}))  # no time zone to warn of
 
 
 def test_a_column_that_is_blank_in_the_training_part_is_left_out():
