@@ -3,6 +3,7 @@
 import doctest
 import importlib
 from importlib.util import find_spec
+from pathlib import Path
 from types import ModuleType
 
 import numpy as np
@@ -58,6 +59,30 @@ def test_what_is_shown_is_what_comes_out(name, tmp_path, monkeypatch):
         said: list[str] = []
         result = doctest.DocTestRunner(optionflags=FLAGS).run(test, out=said.append)
         assert not result.failed, "".join(said)
+
+
+SOURCE = Path(clearbands.__file__).parent
+WITH_EXAMPLES = [
+    ".".join(("clearbands", *path.relative_to(SOURCE).with_suffix("").parts))
+    for path in sorted(SOURCE.rglob("*.py"))
+    if ">>> " in path.read_text(encoding="utf-8")
+]
+
+
+@pytest.mark.skipif(np.__version__ < "2", reason="older NumPy prints numbers in another way")
+@pytest.mark.parametrize("name", WITH_EXAMPLES)
+def test_what_private_functions_show_is_what_comes_out(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # for examples that write files
+    module = pytest.importorskip(name, exc_type=ModuleNotFoundError)
+    public = {id(getattr(clearbands, each)) for each in public_names()}
+    for value in vars(module).values():
+        is_own = callable(value) and getattr(value, "__module__", None) == name
+        if not is_own or id(value) in public or not hasattr(value, "__name__"):
+            continue
+        for test in doctest.DocTestFinder().find(value, value.__name__, module=module):
+            said: list[str] = []
+            result = doctest.DocTestRunner(optionflags=FLAGS).run(test, out=said.append)
+            assert not result.failed, "".join(said)
 
 
 def test_an_example_that_shows_something_else_is_found():
