@@ -53,9 +53,9 @@ class Fitted(NamedTuple):
 class _Kept(ClearRegressor):
     """The default, which keeps what it knows before it is calibrated."""
 
-    def _keep(self, result: FitResult, *others: Any) -> None:
+    def _store_fit(self, result: FitResult, *others: Any) -> None:
         self.result_ = result
-        super()._keep(result, *others)
+        super()._store_fit(result, *others)
 
 
 def fit(name: str, seed: int, level: float) -> Fitted:

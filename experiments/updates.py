@@ -100,7 +100,7 @@ def by_side(stream: Stream, *, window: int = WINDOW) -> Told:
         bands = rolling.bands(stream.bands)
         bounds.append(np.tile(bands.ends(LEVEL), (len(z[block]), 1)))
         points.append(np.full(len(z[block]), np.median(bands.positions)))
-        rolling = rolling.after(z[block])
+        rolling = rolling.updated_by(z[block])
     return np.concatenate(bounds), np.concatenate(points)
 
 

@@ -20,7 +20,7 @@ from clearbands.models.class_bags import classes_of
 from clearbands.prediction.class_predictions import predict_classes
 from clearbands.prediction.class_predictor import ClassAnswers, ClassPredictor
 from clearbands.prediction.class_uncertainty import ClassUncertainty
-from clearbands.prediction.table_estimator import TableEstimator, of_predictor
+from clearbands.prediction.table_estimator import TableEstimator, predictor_attribute
 from clearbands.rows.class_labels import check_counts, check_labels, likeliest
 from clearbands.rows.levels import check_levels, check_one_level
 from clearbands.rows.messages import renamed
@@ -320,13 +320,13 @@ class ClearClassifier(ClassifierMixin, TableEstimator):
         """The fitted members, one model after the other."""
         return [member for bag in self.predictor_.bags for member in bag.members]
 
-    encoder_ = of_predictor("encoder")
-    calibrator_ = of_predictor("calibrator")
-    familiar_ = of_predictor("familiar")
-    scores_ = of_predictor("scores")
-    score_weights_ = of_predictor("weight")
-    c1_: float = of_predictor("calibrator.c1_")
-    c2_: float = of_predictor("calibrator.c2_")
+    encoder_ = predictor_attribute("encoder")
+    calibrator_ = predictor_attribute("calibrator")
+    familiar_ = predictor_attribute("familiar")
+    scores_ = predictor_attribute("scores")
+    score_weights_ = predictor_attribute("weight")
+    c1_: float = predictor_attribute("calibrator.c1_")
+    c2_: float = predictor_attribute("calibrator.c2_")
 
     def _read_rows(self, *args: Any, **options: Any) -> tuple[Rows, Rows | None]:
         """Check the rows, and return them with the positions of their classes in `classes_`."""

@@ -25,9 +25,9 @@ from clearbands.engine.threads import one_blas_thread
 from clearbands.models.monotone import Monotone, check_groups_are_free
 from clearbands.prediction.forecast import Forecast
 from clearbands.prediction.predictions import answer, frame_partitions, predict_partitions
-from clearbands.prediction.predictor import Answers, Placed, Predictor
+from clearbands.prediction.predictor import Answers, PlacedRows, Predictor
 from clearbands.prediction.questions import Questions
-from clearbands.prediction.table_estimator import TableEstimator, of_predictor
+from clearbands.prediction.table_estimator import TableEstimator, predictor_attribute
 from clearbands.prediction.uncertainty import Uncertainty
 from clearbands.prediction.updating import updated
 from clearbands.rows.bands import Components
@@ -376,11 +376,11 @@ class ClearRegressor(RegressorMixin, TableEstimator):
                 result = fit_in_memory(plan, rows, held_out, rng)
             calibrator = result.calibrate(self.default_calibrator(), rng)
             named = self._columns_named(X if X_cal is None else X_cal, calibration_groups)
-            self._keep(result, calibrator, rng, named)
+            self._store_fit(result, calibrator, rng, named)
         guarantee = result.guarantee(
             has_calibration_set=X_cal is not None, has_labels=groups is not None
         )
-        self.guarantee_ = guarantee.besides(getattr(self.calibrator_, "sharing_", ()))
+        self.guarantee_ = guarantee.with_exceptions(getattr(self.calibrator_, "sharing_", ()))
         return self
 
     def _rows_to_fit(
@@ -403,7 +403,7 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         together, self.last_time_ = read_groups(self.split, y, groups, time)
         return self._read_rows(X, y, X_cal, y_cal, together, labels, sample_weight)
 
-    def _keep(
+    def _store_fit(
         self,
         result: FitResult,
         calibrator: BaseEstimator,
@@ -907,7 +907,7 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         """
         placed = self.placed(X, y, calibration_groups=calibration_groups)
         pace = {"window": window, "rate": rate, "lead": lead}
-        with self._one_update:
+        with self._update_lock:
             known = self._fitted, self.last_time_, self.first_pace()
             self.predictor_, advice = updated(*known, placed, time, pace)
             self.guarantee_ = Guarantee.ADAPTIVE.value
@@ -915,7 +915,7 @@ class ClearRegressor(RegressorMixin, TableEstimator):
             warn(advice, RefitWarning)
         return self
 
-    def placed(self, X: TableLike, y: Any, *, calibration_groups: Any = None) -> Placed:
+    def placed(self, X: TableLike, y: Any, *, calibration_groups: Any = None) -> PlacedRows:
         """Return where rows lie in the bands of the fit, without later updates."""
         predictor = self._fitted
         rows = self._check_rows(X, y, reset=False)
@@ -923,18 +923,18 @@ class ClearRegressor(RegressorMixin, TableEstimator):
 
     def without_updates(self) -> Self:
         """Return the model as it was after the fit."""
-        return self._answering_by(self._fitted.without_updates())
+        return self._with_predictor(self._fitted.without_updates())
 
     def without_calibration_groups(self) -> Self:
         """Return the model as if all rows calibrated together, at the levels of `fit`."""
-        return self._answering_by(self._fitted.without_calibration_groups())
+        return self._with_predictor(self._fitted.without_calibration_groups())
 
     @property
     def _fitted(self) -> Predictor:
         check_is_fitted(self, "predictor_")
         return self.predictor_
 
-    def _answering_by(self, predictor: Predictor) -> Self:
+    def _with_predictor(self, predictor: Predictor) -> Self:
         model = copy.copy(self)
         model.predictor_ = predictor
         return model
@@ -946,7 +946,7 @@ class ClearRegressor(RegressorMixin, TableEstimator):
         return Pace(lead=1 + self.gap)
 
     @property
-    def _one_update(self) -> threading.Lock:
+    def _update_lock(self) -> threading.Lock:
         """The lock that is held while rows join the window, so that rows of no thread are lost."""
         return self.__dict__.setdefault("_lock", threading.Lock())
 
@@ -979,22 +979,22 @@ class ClearRegressor(RegressorMixin, TableEstimator):
             self, X, y, target=target, unit=unit, by=by, confidence_level=confidence_level
         )
 
-    encoder_ = of_predictor("encoder")
-    parts_ = of_predictor("parts")
-    calibrator_ = of_predictor("calibrator")
-    levels_ = of_predictor("levels")
-    any_level_ = of_predictor("any_level")
-    familiar_ = of_predictor("familiar")
-    beyond_ = of_predictor("beyond")
-    outlook_ = of_predictor("outlook")
-    calibration_group_column_ = of_predictor("calibration_group_column")
-    has_calibration_groups_ = of_predictor("has_calibration_groups")
-    transform_ = of_predictor("targets.transform")
-    lambda_: np.ndarray = of_predictor("lambda_")
-    gamma1_: np.ndarray = of_predictor("gamma1")
-    gamma2_: np.ndarray = of_predictor("gamma2")
-    epistemic_ = of_predictor("parts.best.epistemic")
-    aleatoric_ = of_predictor("parts.best.aleatoric")
+    encoder_ = predictor_attribute("encoder")
+    parts_ = predictor_attribute("parts")
+    calibrator_ = predictor_attribute("calibrator")
+    levels_ = predictor_attribute("levels")
+    any_level_ = predictor_attribute("any_level")
+    familiar_ = predictor_attribute("familiar")
+    beyond_ = predictor_attribute("beyond")
+    outlook_ = predictor_attribute("outlook")
+    calibration_group_column_ = predictor_attribute("calibration_group_column")
+    has_calibration_groups_ = predictor_attribute("has_calibration_groups")
+    transform_ = predictor_attribute("targets.transform")
+    lambda_: np.ndarray = predictor_attribute("lambda_")
+    gamma1_: np.ndarray = predictor_attribute("gamma1")
+    gamma2_: np.ndarray = predictor_attribute("gamma2")
+    epistemic_ = predictor_attribute("parts.best.epistemic")
+    aleatoric_ = predictor_attribute("parts.best.aleatoric")
 
     @property
     def rolling_(self) -> Rolling:

@@ -78,8 +78,10 @@ def bounds(problem: Logits, box: Box) -> Bounds:
     for chunk in problem.chunks():
         p, log_p = chunk.log_probabilities(box.a, box.b)
         middle -= float(np.sum(chunk.weight * shares(log_p)[1]))
-        slope_a = box.h * (chunk.of_counted(chunk.mean) - (p * chunk.mean).sum(axis=0))
-        slope_b = box.k * (chunk.of_counted(chunk.deviation) - (p * chunk.deviation).sum(axis=0))
+        slope_a = box.h * (chunk.select_counted(chunk.mean) - (p * chunk.mean).sum(axis=0))
+        slope_b = box.k * (
+            chunk.select_counted(chunk.deviation) - (p * chunk.deviation).sum(axis=0)
+        )
         for i, in_a in enumerate((log_p - slope_a, log_p + slope_a)):
             for j, in_corner in enumerate((in_a - slope_b, in_a + slope_b)):
                 corners[i, j] -= np.sum(chunk.weight * shares(in_corner)[1])

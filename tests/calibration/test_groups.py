@@ -76,7 +76,7 @@ def test_small_groups_are_merged_or_pooled_as_asked_and_said():
     )
     assert [g.rows for g in pooled.calibration_groups_[3:]] == ["pooled", "pooled"]
     assert pooled.calibration_groups_[3].gamma1[0] == pooled.pooled_.gamma1_[0]
-    assert pooled.guarantee_ == Guarantee.JOINT.besides(["few", "some"])
+    assert pooled.guarantee_ == Guarantee.JOINT.with_exceptions(["few", "some"])
     assert pooled.guarantee_.endswith(": few, some")
     still_few = GroupCalibrator(confidence_level=0.9, smallest=13).fit(
         *data, calibration_groups=groups

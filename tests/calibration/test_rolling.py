@@ -13,7 +13,7 @@ LEVELS = st.sampled_from([(0.9,), (0.5, 0.9), (0.95, 0.6, 0.8)])
 @given(ROWS, PACES | st.builds(Pace, lead=st.integers(1, 30)), LEVELS)
 @settings(deadline=None)
 def test_the_long_run_bound_holds_for_any_rows(rows, pace, levels):
-    rolling = begin(pace, levels).after(rows)
+    rolling = begin(pace, levels).updated_by(rows)
     tails = (1 - np.array(levels)) / 2
     assert np.all(rolling.outside - tails[:, None] <= rolling.side_bound + 1e-9)
     assert np.all(levels - rolling.coverage <= rolling.bound + 1e-9)
@@ -30,7 +30,7 @@ def test_the_long_run_bound_holds_for_any_rows(rows, pace, levels):
     ],
 )
 def test_no_adversary_moves_a_side_further_than_the_bound(rows, missed, rate):
-    rolling = begin(Pace(window=100, rate=rate)).after(rows)
+    rolling = begin(Pace(window=100, rate=rate)).updated_by(rows)
     assert rolling.side_bound[0] == pytest.approx((0.05 + rate) / (1000 * rate))
     assert rolling.bound == pytest.approx((0.1 + 2 * rate) / (1000 * rate))
     assert np.all(rolling.outside - 0.05 <= rolling.side_bound)
@@ -38,18 +38,18 @@ def test_no_adversary_moves_a_side_further_than_the_bound(rows, missed, rate):
     # Nor does a side stay too wide: the two-sided bound of Gibbs and Candès holds.
     assert np.all(np.abs(rolling.outside - 0.05) <= (0.95 + rate) / (1000 * rate))
     # Where no level adapts, all rows of the adversary are missed.
-    stuck = begin(Pace(window=100, rate=0)).after(rows)
+    stuck = begin(Pace(window=100, rate=0)).updated_by(rows)
     np.testing.assert_allclose(stuck.outside[0], missed, atol=0.01)
 
 
 def test_whatever_happens_a_side_misses_few_rows_more_than_its_share():
     rows = 2.0 ** np.arange(2, 902)
-    rolling = Rolling.begin([0.5, 0.9, 0.99], np.linspace(-2, 2, 300), Pace()).after(rows)
+    rolling = Rolling.begin([0.5, 0.9, 0.99], np.linspace(-2, 2, 300), Pace()).updated_by(rows)
     tails = np.array([0.25, 0.05, 0.005])
     extra = rolling.n_outside[:, 1] - 900 * tails
     assert np.all(extra <= 21)
     np.testing.assert_allclose(900 * rolling.side_bound[:, 1], 21)
-    late = Rolling.begin([0.9], np.linspace(-2, 2, 300), Pace(lead=24)).after(rows)
+    late = Rolling.begin([0.9], np.linspace(-2, 2, 300), Pace(lead=24)).updated_by(rows)
     np.testing.assert_allclose(900 * late.side_bound[:, 1], 3 * 24)
 
 
@@ -58,11 +58,11 @@ def test_whatever_happens_a_side_misses_few_rows_more_than_its_share():
 def test_one_call_with_all_rows_is_one_call_for_each(rows, pace, data):
     cut = data.draw(st.integers(0, len(rows)))
     levels = (0.5, 0.9)
-    at_once = begin(pace, levels).after(rows)
-    twice = begin(pace, levels).after(rows[:cut]).after(rows[cut:])
+    at_once = begin(pace, levels).updated_by(rows)
+    twice = begin(pace, levels).updated_by(rows[:cut]).updated_by(rows[cut:])
     one_by_one = begin(pace, levels)
     for row in rows:
-        one_by_one = one_by_one.after(np.array([row]))
+        one_by_one = one_by_one.updated_by(np.array([row]))
     for other in (twice, one_by_one):
         assert np.array_equal(other.n_missed, at_once.n_missed)
         assert np.array_equal(other.alphas, at_once.alphas)
@@ -75,7 +75,7 @@ def test_one_call_with_all_rows_is_one_call_for_each(rows, pace, data):
 @settings(deadline=None)
 def test_a_plain_loop_finds_the_same(rows, pace):
     """The loop is adaptive conformal inference as in its paper, with targets known `lead` later."""
-    found = begin(pace).after(rows).n_outside[0].tolist()
+    found = begin(pace).updated_by(rows).n_outside[0].tolist()
     assert found == [missed_above(-rows, -POSITIONS, pace), missed_above(rows, POSITIONS, pace)]
 
 
@@ -100,11 +100,11 @@ def missed_above(rows, before, pace):
 
 
 def test_another_pace_goes_on_from_where_it_is():
-    rolling = begin(Pace(window=50, rate=0.05)).after(np.full(9, 5.0))
+    rolling = begin(Pace(window=50, rate=0.05)).updated_by(np.full(9, 5.0))
     slower = rolling.at_pace(Pace(window=30, rate=0.001))
     np.testing.assert_allclose(slower.alphas, rolling.alphas)
     assert np.array_equal(slower.n_missed, rolling.n_missed)
-    moved = slower.after(np.full(1, 2.0)).alphas - slower.alphas
+    moved = slower.updated_by(np.full(1, 2.0)).alphas - slower.alphas
     np.testing.assert_allclose(moved, 0.001 * 0.05)
     assert slower.at_pace(slower.pace) is slower
 
@@ -125,11 +125,11 @@ def test_paces_that_cannot_be(pace, words):
 
 def test_advice_comes_with_lost_coverage_or_strange_rows_and_not_by_chance():
     rng = np.random.default_rng(0)
-    usual = begin(Pace()).after(rng.normal(size=900), rng.uniform(size=900) < 0.05)
+    usual = begin(Pace()).updated_by(rng.normal(size=900), rng.uniform(size=900) < 0.05)
     assert usual.advice() is None
-    assert "would have covered" in usual.after(3 * rng.normal(size=900)).advice()
-    leaning = usual.after(rng.normal(size=900) * 0.8 - 0.8)
+    assert "would have covered" in usual.updated_by(3 * rng.normal(size=900)).advice()
+    leaning = usual.updated_by(rng.normal(size=900) * 0.8 - 0.8)
     assert "lie below the median of the fit" in leaning.advice()
-    strange = usual.after(rng.normal(size=900), rng.uniform(size=900) < 0.3)
+    strange = usual.updated_by(rng.normal(size=900), rng.uniform(size=900) < 0.3)
     assert "are unlike those of the fit" in strange.advice()
-    assert begin(Pace()).after(np.full(99, 9.0)).advice() is None  # too few rows for advice
+    assert begin(Pace()).updated_by(np.full(99, 9.0)).advice() is None  # too few rows for advice

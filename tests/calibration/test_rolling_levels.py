@@ -13,7 +13,7 @@ from tests.calibration.windows import PACES, POSITIONS, ROWS, begin
 def test_the_window_alone_is_conformal_on_each_side_of_the_last_rows():
     rng = np.random.default_rng(0)
     rows = rng.exponential(size=300) - 0.5
-    rolling = begin(Pace(window=99, rate=0)).after(rows)
+    rolling = begin(Pace(window=99, rate=0)).updated_by(rows)
     fitted = AnyLevel(np.array([0.9]), np.array([0]), POSITIONS)
     ones = np.ones((1, 2, 1))
     reach = np.sort(rows[-99:])[[4, 94]] / 1.6448536  # relative to the band at 0.9
@@ -29,7 +29,7 @@ def test_the_window_alone_is_conformal_on_each_side_of_the_last_rows():
 @pytest.mark.parametrize("sign", [-1, 1])
 def test_errors_on_one_side_move_both_bounds_and_the_median_and_not_the_center(sign):
     rng = np.random.default_rng(0)
-    rolling = begin(Pace(window=500)).after(rng.normal(size=800) + sign * 4)
+    rolling = begin(Pace(window=500)).updated_by(rng.normal(size=800) + sign * 4)
     bands = rolling.bands(AnyLevel(np.array([0.9]), np.array([0]), POSITIONS))
     unit = np.full((1, 2, 1), 1.6448536)
     found = bands.quantiles(np.zeros(1), unit, [0.05, 0.5, 0.95])[0]
@@ -54,7 +54,7 @@ def test_the_farther_side_speaks_for_both_where_the_window_is_small():
 @settings(deadline=None)
 @pytest.mark.filterwarnings("ignore::clearbands.CalibrationWarning")
 def test_intervals_of_all_levels_stay_nested(rows, pace):
-    rolling = begin(pace, (0.8, 0.5, 0.9)).after(rows)
+    rolling = begin(pace, (0.8, 0.5, 0.9)).updated_by(rows)
     fitted = AnyLevel(np.array([0.5, 0.8, 0.9]), np.arange(3), POSITIONS)
     distances = np.tile([0.7, 1.3, 1.6], (1, 2, 1))
     asked = [0.05, 0.3, 0.5, 0.6, 0.8, 0.85, 0.9, 0.97]
@@ -65,7 +65,7 @@ def test_intervals_of_all_levels_stay_nested(rows, pace):
 
 
 def test_bounds_that_no_window_supports_are_infinite_and_said():
-    rolling = begin(Pace(window=100, rate=0.2)).after(np.array([5.0, 9.0, -9.0]))
+    rolling = begin(Pace(window=100, rate=0.2)).updated_by(np.array([5.0, 9.0, -9.0]))
     assert rolling.levels_now[0] > 1
     fitted = AnyLevel(np.array([0.9]), np.array([0]), POSITIONS)
     with pytest.warns(CalibrationWarning, match="bounds are infinite"):
@@ -74,7 +74,7 @@ def test_bounds_that_no_window_supports_are_infinite_and_said():
 
 
 def test_intervals_shrink_to_their_center_where_all_rows_are_inside():
-    rolling = begin(Pace(window=100, rate=0.55)).after(np.zeros(40))
+    rolling = begin(Pace(window=100, rate=0.55)).updated_by(np.zeros(40))
     assert rolling.levels_now[0] <= 0
     fitted = AnyLevel(np.array([0.9]), np.array([0]), POSITIONS)
     bounds = rolling.bands(fitted).intervals(np.ones(1), np.ones((1, 2, 1)), 0.9)
@@ -83,7 +83,7 @@ def test_intervals_shrink_to_their_center_where_all_rows_are_inside():
 
 def test_the_distribution_has_the_adapted_intervals_as_quantiles():
     rng = np.random.default_rng(0)
-    rolling = begin(Pace(window=2000, rate=0.01)).after(3 * rng.normal(size=3000))
+    rolling = begin(Pace(window=2000, rate=0.01)).updated_by(3 * rng.normal(size=3000))
     bands = rolling.bands(AnyLevel(np.array([0.9]), np.array([0]), POSITIONS))
     ones = np.ones((1, 2, 1))
     inside = bands.intervals(np.zeros(1), ones, [0.5, 0.9])[0]
@@ -98,7 +98,7 @@ def test_the_distribution_has_the_adapted_intervals_as_quantiles():
 @pytest.mark.parametrize("far", [-1e140, -1e6, -50.0, 50.0, 1e6, 1e140])
 @pytest.mark.parametrize("n_far", [1, 200])  # 200 rows fill the window
 def test_far_rows_leave_chances_and_samples_finite(far, n_far):
-    rolling = begin(Pace(window=200)).after(np.full(n_far, far))
+    rolling = begin(Pace(window=200)).updated_by(np.full(n_far, far))
     bands = rolling.bands(AnyLevel(np.array([0.9]), np.array([0]), POSITIONS))
     distribution = bands.distribution(np.zeros(1), np.ones((1, 2, 1)))
     thresholds = np.sort([-1e200, -2 * abs(far), far / 2, -1.0, 0.0, 1.0, 2 * abs(far), 1e200])

@@ -2,24 +2,24 @@
 
 import numpy as np
 
-from clearbands.calibration.sides import leans, median_share, side_paces
+from clearbands.calibration.sides import are_skewed, median_share, side_paces
 from clearbands.rows.levels import normal_distances
 
 
 def test_sides_lean_by_more_than_chance():
     (reach,) = normal_distances([0.9])
     inside, below, above = np.zeros(50), np.full(16, -2 * reach), np.full(4, 2 * reach)
-    assert leans(np.concatenate([inside, below, above]), None, np.array([0.9]))
-    assert not leans(np.concatenate([inside, below[:12], above]), None, np.array([0.9]))
+    assert are_skewed(np.concatenate([inside, below, above]), None, np.array([0.9]))
+    assert not are_skewed(np.concatenate([inside, below[:12], above]), None, np.array([0.9]))
     one = np.concatenate([inside, [3.0]])  # a row of weight 16 is still one row
-    assert not leans(one, np.append(np.ones(50), 16.0), np.array([0.9]))
+    assert not are_skewed(one, np.append(np.ones(50), 16.0), np.array([0.9]))
 
 
 def test_a_row_on_the_edge_of_a_band_is_inside_however_it_is_rounded():
     (reach,) = normal_distances([0.9])
     rounded = np.repeat([np.nextafter(reach, 0), reach, np.nextafter(reach, 2)], 16)
-    assert not leans(rounded, None, np.array([0.9]))
-    assert leans(rounded * (1 + 1e-9), None, np.array([0.9]))
+    assert not are_skewed(rounded, None, np.array([0.9]))
+    assert are_skewed(rounded * (1 + 1e-9), None, np.array([0.9]))
 
 
 def test_sides_that_differ_by_chance_alone_have_one_pace():

@@ -26,7 +26,7 @@ def attempt(rng: np.random.Generator) -> None:
     bands = AnyLevel.of(levels, noise, center, distances, sample_weight=weight)
     if weight is None and rng.random() < 0.5:
         new_rows = bands.positions[:1] * 10 ** rng.uniform(0, 8, int(rng.integers(1, 60)))
-        bands = Rolling.begin(levels, bands.positions, Pace()).after(new_rows).bands(bands)
+        bands = Rolling.begin(levels, bands.positions, Pace()).updated_by(new_rows).bands(bands)
     distribution = bands.distribution(center, distances)
     _check_chances(distribution, noise, rng)
     _check_inverse(distribution, rng)

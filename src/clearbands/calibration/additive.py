@@ -58,7 +58,7 @@ class AdditiveCalibrator(_Calibrator):
             y,
             center,
             aleatoric,
-            _or_ones(epistemic, aleatoric),
+            _widths_or_ones(epistemic, aleatoric),
             sample_weight=sample_weight,
             calibration_weight=calibration_weight,
         )
@@ -75,7 +75,9 @@ class AdditiveCalibrator(_Calibrator):
         weight: ArrayLike | None = None,
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return both calibrated widths; a gamma2 below 0 shortens the aleatoric one."""
-        aleatoric, added = super().scale(aleatoric, _or_ones(epistemic, aleatoric), weight=weight)
+        aleatoric, added = super().scale(
+            aleatoric, _widths_or_ones(epistemic, aleatoric), weight=weight
+        )
         return np.maximum(aleatoric + np.minimum(added, 0), 0), np.maximum(added, 0)
 
     def predict_interval(
@@ -86,9 +88,9 @@ class AdditiveCalibrator(_Calibrator):
         *,
         weight: ArrayLike | None = None,
     ) -> np.ndarray:
-        widths = _or_ones(epistemic, aleatoric)
+        widths = _widths_or_ones(epistemic, aleatoric)
         return super().predict_interval(center, aleatoric, widths, weight=weight)
 
 
-def _or_ones(widths: ArrayLike | None, like: ArrayLike) -> ArrayLike:
+def _widths_or_ones(widths: ArrayLike | None, like: ArrayLike) -> ArrayLike:
     return np.ones((len(np.asarray(like)), 2)) if widths is None else widths

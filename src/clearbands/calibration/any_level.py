@@ -43,15 +43,15 @@ from clearbands.calibration.conformal import (
 )
 from clearbands.calibration.distribution import (
     APART,
-    Around,
+    BandsAroundMedian,
     Distribution,
     SignedDistribution,
     knots_of,
     signed_knots,
 )
 from clearbands.calibration.sides import (
-    along,
-    leans,
+    are_skewed,
+    change_pace,
     median_share,
     side_paces,
     side_paces_beyond,
@@ -152,9 +152,9 @@ class AnyLevel:
             paces=side_paces(even, weight, float(family.levels[0])),
             outer_paces=side_paces_beyond(even, weight, float(family.levels[-1])),
         )
-        positions = family._paced(even)
+        positions = family._to_scale_of_shares(even)
         return replace(
-            family, positions=positions, is_skewed=leans(positions, weight, family.levels)
+            family, positions=positions, is_skewed=are_skewed(positions, weight, family.levels)
         )
 
     @property
@@ -180,14 +180,14 @@ class AnyLevel:
         checked = check_levels(levels)
         distances = distances[:, :, self.columns]
         if side == "both":
-            bands = [self._around(center, distances, level) for level in checked]
+            bands = [self._bounds_with_center(center, distances, level) for level in checked]
             return np.stack(bands, axis=2)
         sign = -1.0 if side == "lower" else 1.0
         bounds = np.full((len(center), 2, len(checked)), np.inf)
         bounds[:, 0] = -np.inf
         for j, level in enumerate(checked):
             z = self._one_sided(sign, level)
-            ends = self._points(self._from_median(center, distances), np.array([z]))
+            ends = self._band_ends(self._bands_around_median(center, distances), np.array([z]))
             # At low levels a bound could lie beyond the center, which no interval leaves out.
             bounds[:, int(sign > 0), j] = sign * np.maximum(sign * ends[:, 0], sign * center)
         return bounds
@@ -214,9 +214,9 @@ class AnyLevel:
         (level,) = check_levels(level)
         columns = self.columns
         aleatoric, epistemic = aleatoric[:, :, columns], epistemic[:, :, columns]
-        bounds = self._around(np.zeros(len(aleatoric)), aleatoric + epistemic, level)
+        bounds = self._bounds_with_center(np.zeros(len(aleatoric)), aleatoric + epistemic, level)
         reach, ends = np.abs(bounds), np.abs(self.ends(level))
-        noise, ignorance = self._mixed(aleatoric, ends), self._mixed(epistemic, ends)
+        noise, ignorance = self._interpolate(aleatoric, ends), self._interpolate(epistemic, ends)
         total = noise + ignorance
         share = np.divide(ignorance, total, out=np.zeros_like(total), where=total > 0)
         finite = np.where(np.isfinite(reach), reach, 0.0)
@@ -237,12 +237,12 @@ class AnyLevel:
         shares, distances = check_quantiles(levels), distances[:, :, self.columns]
         if self.is_skewed:
             z = np.array([self._quantile(share) for share in shares.tolist()])
-            return self._points(self._from_median(center, distances), z)
+            return self._band_ends(self._bands_around_median(center, distances), z)
         points = np.empty((len(center), len(shares)))
         for j, quantile in enumerate(shares.tolist()):
             inside = float(abs(2 * exact(quantile) - 1))
             if inside == 0:
-                points[:, j] = self._middle(self._from_median(center, distances))
+                points[:, j] = self._medians(self._bands_around_median(center, distances))
             else:
                 bounds = self._bounds(center, distances, inside)
                 points[:, j] = bounds[:, int(quantile > 0.5)]
@@ -250,12 +250,12 @@ class AnyLevel:
 
     def distribution(self, center: np.ndarray, distances: np.ndarray) -> Distribution:
         """The distribution of the target of every row."""
-        around = self._from_median(center, distances[:, :, self.columns])
+        around = self._bands_around_median(center, distances[:, :, self.columns])
         if self.is_skewed:
             return SignedDistribution(self, around, *signed_knots(self.positions, self.weight))
         return Distribution(self, around, *knots_of(np.abs(self.positions), self.weight))
 
-    def _z(self, level: float) -> float:
+    def _band_of_level(self, level: float) -> float:
         """Return the z of a level, which stays between those of the fitted levels around it."""
         at = normal_distances(self.levels)
         (same,) = np.nonzero(np.abs(self.levels - level) < 1e-12)
@@ -263,16 +263,16 @@ class AnyLevel:
             return float(at[same[0]])
         below = np.max(at[self.levels < level], initial=0.0)
         above = np.min(at[self.levels > level], initial=math.inf)
-        return float(np.clip(self._order(np.abs(self.positions), level), below, above))
+        return float(np.clip(self._order_statistic(np.abs(self.positions), level), below, above))
 
     def ends(self, level: float) -> tuple[float, float]:
         """Return the z at which the band of a level ends, below and above the median."""
-        z = self._z(level)
+        z = self._band_of_level(level)
         return -z, z
 
     def _one_sided(self, sign: float, level: float) -> float:
         """Return the z with a share `level` of the rows above it (sign -1) or below it (sign 1)."""
-        return sign * self._order(sign * self.positions, level)
+        return sign * self._order_statistic(sign * self.positions, level)
 
     def _quantile(self, share: float) -> float:
         """Return the z with this share of the rows below it; at 0.5 the mean of two such z."""
@@ -281,11 +281,11 @@ class AnyLevel:
         ends += [self._one_sided(1.0, share)] if share >= 0.5 else []
         return sum(ends) / len(ends)
 
-    def _middle(self, around: Around) -> np.ndarray:
+    def _medians(self, around: BandsAroundMedian) -> np.ndarray:
         """Return the medians of the targets (n,)."""
         return around.median
 
-    def _order(self, positions: np.ndarray, level: float) -> float:
+    def _order_statistic(self, positions: np.ndarray, level: float) -> float:
         size = size_of(self.weight, len(positions))
         k: float = rank(len(positions), level, self.weight)
         if k > size:
@@ -298,21 +298,23 @@ class AnyLevel:
             k = size if self.may_fall_short else k
         return order_statistic(positions, k, self.weight)
 
-    def _around(self, center: np.ndarray, distances: np.ndarray, level: float) -> np.ndarray:
+    def _bounds_with_center(
+        self, center: np.ndarray, distances: np.ndarray, level: float
+    ) -> np.ndarray:
         """Return the bounds (n, 2) at one level, with the center between them."""
         lower, upper = self._bounds(center, distances, level).T
         return np.stack([np.minimum(lower, center), np.maximum(upper, center)], axis=1)
 
     def _bounds(self, center: np.ndarray, distances: np.ndarray, level: float) -> np.ndarray:
         """Return the bounds (n, 2) at one level, around the median; fitted levels keep theirs."""
-        z, at = self._z(level), normal_distances(self.levels)
+        z, at = self._band_of_level(level), normal_distances(self.levels)
         if math.isinf(z):
             return np.tile([-math.inf, math.inf], (len(center), 1))
         (same,) = np.nonzero(at == z)
         if len(same):
             return make_interval(center, distances[:, :, same[0]])
-        around = self._from_median(center, distances)
-        bounds = make_interval(around.median, self._band(around, z))
+        around = self._bands_around_median(center, distances)
+        bounds = make_interval(around.median, self._band_distances(around, z))
         # The bounds of fitted levels were rounded as distances from the center, so bounds that are
         # computed from the median could cross them.
         j = int(np.searchsorted(at, z))
@@ -328,7 +330,7 @@ class AnyLevel:
             )
         return bounds
 
-    def _from_median(self, center: np.ndarray, distances: np.ndarray) -> Around:
+    def _bands_around_median(self, center: np.ndarray, distances: np.ndarray) -> BandsAroundMedian:
         """Return the bands with distances that are measured from the median.
 
         Where two levels have equal bounds, the band of the higher one lies a little farther out;
@@ -338,9 +340,9 @@ class AnyLevel:
         moved = np.maximum(distances + np.stack([shift, -shift], axis=1)[:, :, None], 0)
         for j in range(1, moved.shape[2]):
             moved[:, :, j] = np.maximum(moved[:, :, j], moved[:, :, j - 1] * (1 + APART))
-        return Around(center + shift, moved, distances[:, :, -1])
+        return BandsAroundMedian(center + shift, moved, distances[:, :, -1])
 
-    def _mixed(self, part: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    def _interpolate(self, part: np.ndarray, ends: np.ndarray) -> np.ndarray:
         """Return a part of the distances (n, 2) at each side's z, interpolated between levels."""
         at = normal_distances(self.levels)
         if len(at) == 1:
@@ -352,37 +354,39 @@ class AnyLevel:
             sides.append((1 - share) * part[:, side, j] + share * part[:, side, j + 1])
         return np.stack(sides, axis=1)
 
-    def _band(self, around: Around, z: float) -> np.ndarray:
+    def _band_distances(self, around: BandsAroundMedian, z: float) -> np.ndarray:
         """Return the distances (n, 2) of the ends of band z from the median."""
         at, distances = normal_distances(self.levels), around.distances
         (same,) = np.nonzero(at == z)
         if len(same):
             return distances[:, :, same[0]]
         if z < at[0]:
-            return distances[:, :, 0] * (self._unpaced(z) / at[0])
+            return distances[:, :, 0] * (self._to_scale_of_distances(z) / at[0])
         if z > at[-1]:
-            return distances[:, :, -1] + around.beyond * (self._unpaced(z) / at[-1] - 1)
+            return distances[:, :, -1] + around.beyond * (
+                self._to_scale_of_distances(z) / at[-1] - 1
+            )
         j = int(np.searchsorted(at, z)) - 1
         share = (z - at[j]) / (at[j + 1] - at[j])
         low, high = distances[:, :, j], distances[:, :, j + 1]
         return np.minimum(low + share * (high - low), high)  # despite rounding
 
-    def _points(self, around: Around, z: np.ndarray) -> np.ndarray:
+    def _band_ends(self, around: BandsAroundMedian, z: np.ndarray) -> np.ndarray:
         """Return the ends (n, q) of the bands z (q,), which lie below the median where z < 0."""
         points = np.empty((len(around.median), len(z)))
         for j, position in enumerate(z.tolist()):
             if math.isinf(position):
                 points[:, j] = position
             else:
-                reach = self._band(around, abs(position))[:, int(position > 0)]
+                reach = self._band_distances(around, abs(position))[:, int(position > 0)]
                 points[:, j] = around.median + math.copysign(1.0, position) * reach
         return points
 
     def positions_of(self, y: np.ndarray, center: np.ndarray, distances: np.ndarray) -> np.ndarray:
         """Return the positions (n,) of new rows, whose distances are (n, 2, k)."""
-        return self._positions(y, self._from_median(center, distances[:, :, self.columns]))
+        return self._positions(y, self._bands_around_median(center, distances[:, :, self.columns]))
 
-    def _positions(self, y: np.ndarray, around: Around) -> np.ndarray:
+    def _positions(self, y: np.ndarray, around: BandsAroundMedian) -> np.ndarray:
         """Return the z (n,) of the smallest bands that contain `y`, negative below the median."""
         at, offset = normal_distances(self.levels), y - around.median
         side = np.where(offset < 0, 0, 1)
@@ -398,26 +402,26 @@ class AnyLevel:
                 z = np.where(distance <= high, np.where(high > low, between, at[j - 1]), z)
             first = np.where(distance == 0, 0.0, distance / reach[:, 0] * at[0])
             z = np.where(distance <= reach[:, 0], first, z)
-        return self._paced(np.where(side == 0, -z, z))
+        return self._to_scale_of_shares(np.where(side == 0, -z, z))
 
-    def _paced(self, z: np.ndarray) -> np.ndarray:
+    def _to_scale_of_shares(self, z: np.ndarray) -> np.ndarray:
         """Turn signed z by distance (n,) into signed z by share of rows."""
         size, at = np.abs(z), normal_distances(self.levels)
         if self.paces is not None:
-            below, above = (along(size, *pace) for pace in self.paces)
+            below, above = (change_pace(size, *pace) for pace in self.paces)
             z = np.where(size < at[0], np.where(z < 0, -below, above), z)
         if self.outer_paces is not None:
-            below, above = (along(size, *pace) for pace in self.outer_paces)
+            below, above = (change_pace(size, *pace) for pace in self.outer_paces)
             z = np.where(size > at[-1], np.where(z < 0, -below, above), z)
         return z
 
-    def _unpaced(self, z: Any) -> np.ndarray:
+    def _to_scale_of_distances(self, z: Any) -> np.ndarray:
         """Turn z by share of rows into z by distance (..., 2), for each side."""
         even, at = np.stack([z, z], axis=-1), normal_distances(self.levels)
         if self.paces is not None:
-            inner = np.stack([along(z, *pace[::-1]) for pace in self.paces], axis=-1)
+            inner = np.stack([change_pace(z, *pace[::-1]) for pace in self.paces], axis=-1)
             even = np.where(even < at[0], inner, even)
         if self.outer_paces is not None:
-            outer = np.stack([along(z, *pace[::-1]) for pace in self.outer_paces], axis=-1)
+            outer = np.stack([change_pace(z, *pace[::-1]) for pace in self.outer_paces], axis=-1)
             even = np.where(even > at[-1], outer, even)
         return even

@@ -10,7 +10,11 @@ from sklearn.base import BaseEstimator
 
 from clearbands.calibration.additive import AdditiveCalibrator
 from clearbands.calibration.any_level import AnyLevel
-from clearbands.calibration.calibrators import ClearCalibrator, FixedRatioCalibrator, weigh
+from clearbands.calibration.calibrators import (
+    ClearCalibrator,
+    FixedRatioCalibrator,
+    relative_weights,
+)
 from clearbands.calibration.conditional import ConditionalCalibrator
 from clearbands.calibration.groups import GroupCalibrator
 from clearbands.calibration.guarantee import Guarantee
@@ -143,7 +147,7 @@ def keep_levels(
     if not (is_finite.any() and rows.any()):
         return None
     may_fall_short = chooser is None and not isinstance(calibrator, AdditiveCalibrator)
-    weight, _ = weigh(
+    weight, _ = relative_weights(
         held_out.sample_weight, held_out.calibration_weight, is_guaranteed=not may_fall_short
     )
     shape = None

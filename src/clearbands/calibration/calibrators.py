@@ -117,7 +117,7 @@ class _Calibrator(BaseEstimator, ABC):
         counts = check_sample_weight(sample_weight, n)
         shift = check_sample_weight(calibration_weight, n, "calibration_weight")
         is_guaranteed = validation is not None or not self._may_fall_short
-        weight, heaviest = weigh(counts, shift, is_guaranteed=is_guaranteed)
+        weight, heaviest = relative_weights(counts, shift, is_guaranteed=is_guaranteed)
         arrays = (y, center, aleatoric, epistemic)
         rows = self._rows_per_level(arrays, len(levels), "", weight)
         choosers = rows
@@ -242,7 +242,7 @@ class _Calibrator(BaseEstimator, ABC):
         epistemic = check_widths(epistemic, "epistemic", n, k)
         check_scale(aleatoric, "aleatoric", smallest=0)
         check_scale(epistemic, "epistemic", smallest=0)
-        aleatoric, epistemic = _times(gamma1, aleatoric), _times(gamma2, epistemic)
+        aleatoric, epistemic = _scale_widths(gamma1, aleatoric), _scale_widths(gamma2, epistemic)
         nest(self.levels_, aleatoric, epistemic)
         return aleatoric, epistemic
 
@@ -358,9 +358,9 @@ class ClearCalibrator(_Calibrator):
             lambda_ = search_exactly(chooser, k, alpha(level))
         else:
             lambda_ = search_grid(chooser, k, alpha(level), np.asarray(self.lambdas, float))
-        return _ray_of_ratio(rows, self._raised(chooser, lambda_, k, alpha(level)))
+        return _ray_of_ratio(rows, self._raise_lambda(chooser, lambda_, k, alpha(level)))
 
-    def _raised(self, rows: CalibrationRows, best: float, k: float, alpha: float) -> float:
+    def _raise_lambda(self, rows: CalibrationRows, best: float, k: float, alpha: float) -> float:
         """Return the best lambda, raised while the rows cannot tell its loss from the smallest."""
         least = max(best, rows.lambda_of_share(self.least_epistemic))
         for share in np.linspace(
@@ -449,7 +449,7 @@ def _warn_if_infinite(gamma: float, rows: CalibrationRows, level: float, k: floa
     )
 
 
-def _times(factors: np.ndarray, widths: np.ndarray) -> np.ndarray:
+def _scale_widths(factors: np.ndarray, widths: np.ndarray) -> np.ndarray:
     """Return factors * widths; an infinite factor gives infinity, even for a width of zero."""
     with np.errstate(invalid="ignore", over="ignore"):
         distances = np.where(np.isinf(factors), np.inf, factors * widths)
@@ -462,7 +462,7 @@ def _times(factors: np.ndarray, widths: np.ndarray) -> np.ndarray:
     return distances
 
 
-def weigh(
+def relative_weights(
     counts: np.ndarray | None, shift: np.ndarray | None, *, is_guaranteed: bool
 ) -> tuple[np.ndarray | None, float]:
     """Return the weights of rows in units of a new row's, and this unit as a weight of `shift`.

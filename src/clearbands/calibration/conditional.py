@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from clearbands.calibration.calibration_rows import CalibrationRows
 from clearbands.calibration.conformal import CalibrationWarning, suffices
 from clearbands.calibration.groups import CalibratorOfGroups
-from clearbands.calibration.guarantee import Guarantee, named
+from clearbands.calibration.guarantee import Guarantee, first_five
 from clearbands.calibration.quantile_fit import QuantileFit
 from clearbands.rows.group_columns import read_group_columns
 from clearbands.rows.messages import warn
@@ -207,7 +207,7 @@ class ConditionalCalibrator(CalibratorOfGroups):
                 for name, n, own in sizes
                 if own.any() and rows[own].all() and not suffices(level, n)
             ]
-            where = f"within {named(within)}" if within else f"for {rows.sum()} rows"
+            where = f"within {first_five(within)}" if within else f"for {rows.sum()} rows"
             warn(
                 f"No finite interval is valid at level {level:g} {where}: too few calibration "
                 "rows are like these. The bounds there are infinite.",
@@ -234,8 +234,8 @@ class ConditionalCalibrator(CalibratorOfGroups):
         columns = groups.dtype.names or ()
         if columns != names:
             raise ValueError(
-                f"calibration_groups have the columns {named(columns)}; the model was "
-                f"calibrated with {named(names)}."
+                f"calibration_groups have the columns {first_five(columns)}; the model was "
+                f"calibrated with {first_five(names)}."
             )
         for name, labels in self.columns_:
             if bool(labels) != _is_text(groups, name):
@@ -244,8 +244,8 @@ class ConditionalCalibrator(CalibratorOfGroups):
             new = sorted(set(groups[name].tolist()) - set(labels)) if labels else []
             if new:
                 raise ValueError(
-                    f"Groups of {name!r} that were not calibrated: {named(new)}. Give groups that "
-                    "fit saw."
+                    f"Groups of {name!r} that were not calibrated: {first_five(new)}. Give groups "
+                    "that fit saw."
                 )
 
 

@@ -26,7 +26,7 @@ STEP = 1e-4  # the step of a numerical slope, as a share of the middle half of t
 LEAST_STEP = 1e-12  # the same as a share of the target; a smaller one would keep too few digits
 
 
-class Around(NamedTuple):
+class BandsAroundMedian(NamedTuple):
     """The medians of rows, and the distances of their bands."""
 
     median: np.ndarray  # (n,)
@@ -55,7 +55,7 @@ class Distribution:
     """
 
     bands: AnyLevel
-    around: Around
+    around: BandsAroundMedian
     knots: np.ndarray  # z of bands, rising from 0
     shares: np.ndarray  # the share of the targets in each of these bands
     targets: Targets = PLAIN  # the scale of the targets, and their support
@@ -69,7 +69,7 @@ class Distribution:
     def cdf(self, t: Any) -> np.ndarray:
         """Return the probability (n,) of a target of at most `t`, a number or one per row."""
         values, support = self._per_row(t), self.targets.support
-        share = self._below(self._positions(values))
+        share = self._share_below(self._positions(values))
         share = np.where(values < support.low, 0.0, share)
         return np.where(values >= support.high, 1.0, share)
 
@@ -78,7 +78,7 @@ class Distribution:
         shares = np.atleast_1d(np.asarray(p, float))
         if shares.ndim != 1 or not np.all((shares > 0) & (shares < 1)):
             raise ValueError(f"p must lie strictly between 0 and 1, got {p!r}.")
-        points = self.bands._points(self.around, self._z_below(shares))
+        points = self.bands._band_ends(self.around, self._z_below(shares))
         return self.targets.points(points, self._center)
 
     def logpdf(self, t: Any) -> np.ndarray:
@@ -148,16 +148,16 @@ class Distribution:
         side, rows = (z > 0).astype(int), np.arange(len(z))
         reach = np.column_stack([np.zeros(len(z)), self.around.distances[rows, side]])
         size = np.abs(z)
-        size = self.bands._unpaced(size)[rows, side]
+        size = self.bands._to_scale_of_distances(size)[rows, side]
         j = np.clip(np.searchsorted(at, size, side="right") - 1, 0, len(at) - 2)
         share = (size - at[j]) / (at[j + 1] - at[j])
         between = (1 - share) * reach[rows, j] + share * reach[rows, j + 1]
         beyond = reach[:, -1] + self.around.beyond[rows, side] * (size / at[-1] - 1)
         return self.median + np.sign(z) * np.where(size > at[-1], beyond, between)
 
-    def _below(self, z: np.ndarray) -> np.ndarray:
+    def _share_below(self, z: np.ndarray) -> np.ndarray:
         """Return the share of the targets below a signed z."""
-        return 0.5 + np.sign(z) * self._inside(np.abs(z)) / 2
+        return 0.5 + np.sign(z) * self._share_inside(np.abs(z)) / 2
 
     def _log_density(self, z: np.ndarray) -> np.ndarray:
         """Return the logarithm of the density of positions at z."""
@@ -169,7 +169,7 @@ class Distribution:
         """Return the signed z with this share of the targets below it."""
         return np.sign(share - 0.5) * self._z_inside(np.abs(2 * share - 1))
 
-    def _inside(self, z: np.ndarray) -> np.ndarray:
+    def _share_inside(self, z: np.ndarray) -> np.ndarray:
         """Return the share of the targets that band z contains."""
         beyond = 1 - (1 - self.shares[-1]) * tail_share(z, self.knots[-1])
         return np.where(z > self.knots[-1], beyond, np.interp(z, self.knots, self.shares))
@@ -187,9 +187,9 @@ class SignedDistribution(Distribution):
 
     @property
     def median(self) -> np.ndarray:
-        return self.bands._points(self.around, self._z_below(np.array([0.5])))[:, 0]
+        return self.bands._band_ends(self.around, self._z_below(np.array([0.5])))[:, 0]
 
-    def _below(self, z: np.ndarray) -> np.ndarray:
+    def _share_below(self, z: np.ndarray) -> np.ndarray:
         first, last = self.knots[[0, -1]]
         low, high = self.shares[[0, -1]]
         shares_below = np.interp(z, self.knots, self.shares)

@@ -13,9 +13,13 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from clearbands.calibration.calibration_rows import CalibrationRows
-from clearbands.calibration.calibrators import ClearCalibrator, FixedRatioCalibrator, weigh
+from clearbands.calibration.calibrators import (
+    ClearCalibrator,
+    FixedRatioCalibrator,
+    relative_weights,
+)
 from clearbands.calibration.conformal import CalibrationWarning, rows_needed
-from clearbands.calibration.guarantee import Guarantee, named
+from clearbands.calibration.guarantee import Guarantee, first_five
 from clearbands.rows.bands import make_interval
 from clearbands.rows.checks import check_count, check_group_labels, check_vector
 from clearbands.rows.group_columns import are_columns
@@ -175,7 +179,7 @@ class GroupCalibrator(CalibratorOfGroups):
         is_apart = validation is not None or weight is None
         is_within = nothing_chosen and is_apart and not self.sharing_
         guarantee = Guarantee.within(labels, weight) if is_within else Guarantee.JOINT
-        self.guarantee_ = guarantee.besides(self.sharing_)
+        self.guarantee_ = guarantee.with_exceptions(self.sharing_)
         return self
 
     @property
@@ -224,7 +228,7 @@ class GroupCalibrator(CalibratorOfGroups):
         """Return gamma1 and gamma2 (k, 2) of some rows at the pooled lambda."""
         y, center, aleatoric, epistemic = (array[rows] for array in arrays)
         counts = None if weight is None else weight[rows]
-        counts, _ = weigh(counts, None, is_guaranteed=is_split)
+        counts, _ = relative_weights(counts, None, is_guaranteed=is_split)
         factors = []
         for j, level in enumerate(self.levels_.tolist()):
             ale, epi = (w[:, :, j] if w.ndim == 3 else w for w in (aleatoric, epistemic))
@@ -240,7 +244,7 @@ class GroupCalibrator(CalibratorOfGroups):
                 if group.rows == "own" and not np.isfinite([group.gamma1[j], group.gamma2[j]]).all()
             }
             if sizes:
-                rows = named([f"{label} ({n} calibration rows)" for label, n in sizes.items()])
+                rows = first_five([f"{label} ({n} calibration rows)" for label, n in sizes.items()])
                 warn(
                     f"No finite interval is valid at level {level:g} within {rows}: at least "
                     f"{rows_needed(level)} rows are needed that some width reaches. The bounds "
@@ -269,7 +273,7 @@ class GroupCalibrator(CalibratorOfGroups):
         new = sorted({*labels.tolist()} - {*known})
         if not new:
             return
-        strange = named(new)
+        strange = first_five(new)
         if self.unknown == "refuse":
             raise ValueError(
                 f"Groups that were not calibrated: {strange}. Give groups that fit saw, or fit "

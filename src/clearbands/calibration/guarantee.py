@@ -67,15 +67,15 @@ class Guarantee(StrEnum):
         """Return the guarantee whose text starts a `guarantee_`, whatever follows it there."""
         return next(guarantee for guarantee in cls if text.startswith(guarantee.value))
 
-    def besides(self, sharing: Sequence[str]) -> str:
+    def with_exceptions(self, sharing: Sequence[str]) -> str:
         """Return the text, and the groups where it does not hold, since they share rows of others.
 
-        >>> Guarantee.JOINT.besides(["Aix", "Bex"])
+        >>> Guarantee.JOINT.with_exceptions(["Aix", "Bex"])
         'asymptotic coverage; not within groups of few rows, which share those of others: Aix, Bex'
         """
         if not sharing or self in (Guarantee.UNKNOWN, Guarantee.COPIES):
             return self.value
-        return f"{self.value}; {NOT_WITHIN}: {named(sharing)}"
+        return f"{self.value}; {NOT_WITHIN}: {first_five(sharing)}"
 
     @property
     def in_words(self) -> str:
@@ -98,7 +98,7 @@ class Guarantee(StrEnum):
         )
 
 
-def named(groups: Sequence[str]) -> str:
+def first_five(groups: Sequence[str]) -> str:
     """Return the first five names, as text."""
     return ", ".join(groups[:5]) + (", ..." if len(groups) > 5 else "")
 

@@ -75,7 +75,7 @@ class Chunk:
         np.multiply(p, v, out=weighted)
         mean_v, vv = weighted.sum(axis=0), (weighted * v).sum(axis=0)
         # The gradient of each member's log-probability, and its curvature: a covariance.
-        du, dv = self.of_counted(u) - mean_u, self.of_counted(v) - mean_v
+        du, dv = self.select_counted(u) - mean_u, self.select_counted(v) - mean_v
         bends = uu - mean_u**2, uv - mean_u * mean_v, vv - mean_v**2
         pulls = du * du, du * dv, dv * dv
         slope_u, slope_v = (share * du).sum(axis=1), (share * dv).sum(axis=1)
@@ -95,9 +95,9 @@ class Chunk:
         p = np.exp(z)
         total = p.sum(axis=0)
         p /= total
-        return p, self.of_counted(z) - np.log(total)
+        return p, self.select_counted(z) - np.log(total)
 
-    def of_counted(self, values: np.ndarray) -> np.ndarray:
+    def select_counted(self, values: np.ndarray) -> np.ndarray:
         """Select the classes that count: (labels, members, n) of (classes, members, n)."""
         if len(self.counted) == len(values):  # all classes, in their order
             return values
@@ -171,11 +171,11 @@ class Logits:
         step = n // max(FEWEST_SCANNED, SCANNED_LOGITS // (n_classes * n_members))
         samples = []
         while step > 1:
-            samples.append(self._every(step))
+            samples.append(self._every_nth_row(step))
             step //= GROWTH
         return samples
 
-    def _every(self, step: int) -> Logits:
+    def _every_nth_row(self, step: int) -> Logits:
         mean, deviation = (np.ascontiguousarray(part[:, :, ::step]) for part in self.parts)
         weight = None if self.weight is None else self.weight[::step]
         return Logits(self.y[::step], mean, deviation, self.sizes, self.prior_rows, weight)
@@ -254,7 +254,7 @@ def search_constants(
     bare = _without_spread(problem)
     ends = [bare, *(_newton(problem, problem.point(start)) for start in _starts(problem, bare))]
     end = min(ends, key=lambda end: end.loss)
-    plain = problem.point(_within(problem, problem.sizes))
+    plain = problem.point(_clip_to_bounds(problem, problem.sizes))
     if plain.loss < end.loss:  # the plain ensemble is better than every valley of the grid
         end = _newton(problem, plain)
     is_there = problem.sizes > 0  # nothing depends on a part of size 0
@@ -263,7 +263,7 @@ def search_constants(
         c1=a,
         c2=b / a if is_there.all() else 1.0,
         loss=end.loss,
-        gradient_norm=float(np.linalg.norm(end.gradient[_free(problem, end)])),
+        gradient_norm=float(np.linalg.norm(end.gradient[_free_coordinates(problem, end)])),
         is_limited=end.loss > FLAWLESS and not np.any((end.at >= problem.highest) & is_there),
     )
 
@@ -271,7 +271,7 @@ def search_constants(
 def _without_spread(problem: Logits) -> Point:
     """Return the minimum at b = 0, where all members say the same and the loss is convex."""
     pooled = problem.pooled()
-    end = _newton(pooled, pooled.point(_within(pooled, pooled.sizes)))
+    end = _newton(pooled, pooled.point(_clip_to_bounds(pooled, pooled.sizes)))
     return problem.point(end.at)
 
 
@@ -282,11 +282,11 @@ def _starts(problem: Logits, bare: Point) -> list[np.ndarray]:
     samples = problem.samples()
     starts = (samples or [problem])[0].valleys()
     for sample in samples:
-        starts = _apart([_newton(sample, sample.point(start)).at for start in starts])
-    return _apart([*starts, bare.at] if bare.hessian[1, 1] < 0 else starts)
+        starts = _distinct([_newton(sample, sample.point(start)).at for start in starts])
+    return _distinct([*starts, bare.at] if bare.hessian[1, 1] < 0 else starts)
 
 
-def _apart(ends: list[np.ndarray]) -> list[np.ndarray]:
+def _distinct(ends: list[np.ndarray]) -> list[np.ndarray]:
     """Return the distinct minima, each moved off b = 0, where the loss is flat in b."""
     chosen: list[np.ndarray] = []
     for end in ends:
@@ -295,7 +295,7 @@ def _apart(ends: list[np.ndarray]) -> list[np.ndarray]:
     return chosen
 
 
-def _free(problem: Logits, point: Point) -> np.ndarray:
+def _free_coordinates(problem: Logits, point: Point) -> np.ndarray:
     """Return which of a and b may still move (2,). At b = 0 the loss is flat in b, so b stays."""
     (a, b), highest = point.at, problem.highest
     falls_up, falls_down = point.gradient < 0, point.gradient > 0
@@ -312,7 +312,7 @@ def _newton(problem: Logits, point: Point) -> Point:
     The minimum at b = 0 is searched by itself.
     """
     for _ in range(MAX_STEPS):
-        free = _free(problem, point)
+        free = _free_coordinates(problem, point)
         if np.linalg.norm(point.gradient[free]) <= TOLERANCE or 0 < point.at[1] < NO_SPREAD:
             break
         step = np.zeros(2)
@@ -324,7 +324,7 @@ def _newton(problem: Logits, point: Point) -> Point:
     return point
 
 
-def _within(problem: Logits, at: np.ndarray) -> np.ndarray:
+def _clip_to_bounds(problem: Logits, at: np.ndarray) -> np.ndarray:
     return np.clip(at, [LOWEST, 0.0], problem.highest)
 
 
@@ -338,7 +338,7 @@ def _solve(hessian: np.ndarray, gradient: np.ndarray) -> np.ndarray:
 def _line_search(problem: Logits, point: Point, step: np.ndarray) -> Point | None:
     length = 1.0
     while -length * float(point.gradient @ step) > DIGITS:
-        at = _within(problem, point.at + length * step)
+        at = _clip_to_bounds(problem, point.at + length * step)
         at[1] = max(at[1], point.at[1] / 4)  # from b = 0 no step leads away
         new = problem.point(at)
         if new.loss < point.loss + 1e-4 * min(0.0, float(point.gradient @ (at - point.at))):

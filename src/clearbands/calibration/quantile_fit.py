@@ -32,7 +32,7 @@ MOST_REFRESHED = 10
 MOST_STEPS = 100_000
 
 
-class _Place(NamedTuple):
+class _SearchState(NamedTuple):
     """A state of the search; its arrays never change, so other searches can start from it."""
 
     on_fit: np.ndarray  # (p,) the numbers of the rows on the fit
@@ -68,7 +68,7 @@ class QuantileFit:
         self._finest = FINE * usual
         if on_fit is None:
             on_fit = qr(functions.T, mode="r", pivoting=True)[1][:p]
-        start = self._search(self._at(np.asarray(on_fit)), np.zeros(p))
+        start = self._search(self._state_at(np.asarray(on_fit)), np.zeros(p))
         assert start is not None  # since no loss is below 0, it cannot fall without end
         self._start = start
 
@@ -92,7 +92,7 @@ class QuantileFit:
             last = row
         return cutoffs
 
-    def _value(self, place: _Place, new: np.ndarray) -> float:
+    def _value(self, place: _SearchState, new: np.ndarray) -> float:
         shares = new @ place.inverse
         scores, counts = self.scores[place.on_fit], np.abs(shares) > TOLERANCE
         endless = counts & np.isinf(scores)
@@ -103,16 +103,16 @@ class QuantileFit:
             return max(value, float(shares @ self._scores[place.on_fit]))
         return value
 
-    def _at(self, on_fit: np.ndarray) -> _Place:
+    def _state_at(self, on_fit: np.ndarray) -> _SearchState:
         inverse = np.linalg.inv(self.functions[on_fit])
         residuals = self._scores - self.functions @ (inverse @ self._scores[on_fit])
         residuals[on_fit] = 0.0
         above = residuals > 0
         slopes = np.where(above, self.level, self.level - 1)
         slopes[on_fit] = 0.0
-        return _Place(on_fit, inverse, residuals, above, slopes @ self.functions)
+        return _SearchState(on_fit, inverse, residuals, above, slopes @ self.functions)
 
-    def _search(self, place: _Place, extra: np.ndarray) -> _Place | None:
+    def _search(self, place: _SearchState, extra: np.ndarray) -> _SearchState | None:
         """Return the best place for an additional pull; None where the loss falls without end."""
         refreshed, is_exact = 0, True
         for _ in range(MOST_STEPS):
@@ -124,7 +124,7 @@ class QuantileFit:
                 if is_exact or not self._rounds or refreshed == MOST_REFRESHED:
                     return place
                 # Steps over a score far beyond all others have rounded the other residuals.
-                place, refreshed, is_exact = self._at(place.on_fit), refreshed + 1, True
+                place, refreshed, is_exact = self._state_at(place.on_fit), refreshed + 1, True
                 continue
             step = self._step(place, leaving, pulls[leaving] > self.level, excess[leaving])
             if step is None:
@@ -132,7 +132,9 @@ class QuantileFit:
             place, is_exact = step, False
         raise RuntimeError("The quantile regression of the scores did not end.")  # never seen
 
-    def _step(self, place: _Place, leaving: int, goes_above: bool, excess: float) -> _Place | None:
+    def _step(
+        self, place: _SearchState, leaving: int, goes_above: bool, excess: float
+    ) -> _SearchState | None:
         """Move along the line on which one row leaves the fit, until the loss stops falling."""
         direction = place.inverse[:, leaving] * (-1.0 if goes_above else 1.0)
         rates = self.functions @ direction
@@ -159,4 +161,4 @@ class QuantileFit:
         pull = place.pull + np.where(above[passed], 1.0, -1.0) @ self.functions[passed]
         pull = pull + (self.level - (not goes_above)) * self.functions[out]
         pull -= (self.level - (not place.above[entering])) * self.functions[entering]
-        return _Place(on_fit, np.linalg.inv(self.functions[on_fit]), residuals, above, pull)
+        return _SearchState(on_fit, np.linalg.inv(self.functions[on_fit]), residuals, above, pull)

@@ -103,7 +103,7 @@ class Rolling:
 
     >>> import numpy as np
     >>> rolling = Rolling.begin([0.9], np.linspace(-2, 2, 99), Pace(window=100, rate=0.02))
-    >>> rolling = rolling.after(np.full(40, 2.5))
+    >>> rolling = rolling.updated_by(np.full(40, 2.5))
     >>> rolling.n_rows, rolling.n_missed.tolist(), rolling.coverage.tolist()
     (40, [2], [0.95])
     >>> rolling.outside.tolist()  # below and above
@@ -218,14 +218,14 @@ class Rolling:
             last_outside=self.last_outside[:0],
         )
 
-    def after(
+    def updated_by(
         self,
         positions: np.ndarray,
         strange: np.ndarray | None = None,
         times: np.ndarray | None = None,
     ) -> Rolling:
         """Return the state after these rows, which come in the order of time."""
-        outside = self.judge(positions)
+        outside = self.rows_outside(positions)
         window, lead = self.pace.window, self.pace.lead
         judged = np.concatenate([self.last_outside, outside])
         flags = np.zeros(len(positions), bool) if strange is None else strange
@@ -264,14 +264,14 @@ class Rolling:
         inside = np.abs(self.positions[-n:])
         for level, reach in zip(self.levels.tolist(), normal_distances(self.levels), strict=True):
             covered = float(np.mean(inside <= reach))
-            if level - covered > max(LOST, four_errors(level, n)):
+            if level - covered > max(LOST, four_standard_errors(level, n)):
                 return (
                     f"The intervals of the fit at level {level:g} would have covered {covered:.0%} "
                     f"of the last {n} rows. They adapt, but a model that is fitted anew, with "
                     "these rows, would have shorter ones."
                 )
         lean = float(np.mean(np.sign(self.positions[-n:])))
-        if abs(lean) / 2 > max(LEANS, four_errors(0.5, n)):
+        if abs(lean) / 2 > max(LEANS, four_standard_errors(0.5, n)):
             side, word = 0.5 + abs(lean) / 2, "below" if lean < 0 else "above"
             return (
                 f"{side:.0%} of the last {n} rows lie {word} the median of the fit. Bounds and "
@@ -279,7 +279,7 @@ class Rolling:
                 "rows."
             )
         share = float(np.mean(self.strange[-n:]))
-        if share - ORDINARILY_STRANGE > max(STRANGE, four_errors(ORDINARILY_STRANGE, n)):
+        if share - ORDINARILY_STRANGE > max(STRANGE, four_standard_errors(ORDINARILY_STRANGE, n)):
             return (
                 f"{share:.0%} of the last {n} rows are unlike those of the fit: fit the model "
                 "anew, with these rows."
@@ -294,7 +294,7 @@ class Rolling:
         expected = (n - self.n_before) * self._tails
         return self.alphas_before + self._steps * (expected - outside)
 
-    def judge(self, positions: np.ndarray) -> np.ndarray:
+    def rows_outside(self, positions: np.ndarray) -> np.ndarray:
         """Return which rows are below and above their bounds, (n, k, 2).
 
         The bounds of a row use the rows up to `lead` before it.
@@ -330,6 +330,6 @@ def _tails(levels: np.ndarray) -> np.ndarray:
     return np.repeat([[tails(level)[0]] for level in levels.tolist()], 2, axis=1)
 
 
-def four_errors(share: float, n: int) -> float:
+def four_standard_errors(share: float, n: int) -> float:
     """Return four standard errors of a share of n rows, where `share` is the probability."""
     return 4 * math.sqrt(share * (1 - share) / n)

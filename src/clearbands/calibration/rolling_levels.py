@@ -17,7 +17,7 @@ import numpy as np
 from clearbands.calibration.any_level import AnyLevel
 from clearbands.calibration.conformal import CalibrationWarning, rank
 from clearbands.calibration.distribution import (
-    Around,
+    BandsAroundMedian,
     Distribution,
     SignedDistribution,
     signed_knots,
@@ -83,13 +83,13 @@ class WindowShares:
             np.concatenate([[min(0.0, low[0])], low, [middle], high, [max(1.0, high[-1])]]),
         )
 
-    def in_window(self, share: float) -> float:
+    def share_of_window(self, share: float) -> float:
         (same,) = np.nonzero(np.abs(self.shares - share) < 1e-12)
         if len(same):
             return float(self.needed[same[0]])
         return float(np.interp(share, self.shares, self.needed))
 
-    def of_new_rows(self, in_window: np.ndarray) -> np.ndarray:
+    def share_of_new_rows(self, in_window: np.ndarray) -> np.ndarray:
         return np.interp(in_window, self.needed, self.shares)
 
 
@@ -108,49 +108,54 @@ class RollingLevels(AnyLevel):
 
     def distribution(self, center: np.ndarray, distances: np.ndarray) -> Distribution:
         knots, shares = signed_knots(self.positions, None)
-        around = self._from_median(center, distances[:, :, self.columns])
-        return SignedDistribution(self, around, knots, self.shares.of_new_rows(shares))
+        around = self._bands_around_median(center, distances[:, :, self.columns])
+        return SignedDistribution(self, around, knots, self.shares.share_of_new_rows(shares))
 
     def ends(self, level: float) -> tuple[float, float]:
         below, above = tails(level)
-        return self._lower(below, level), self._upper(above, level)
+        return self._lower_end(below, level), self._upper_end(above, level)
 
     def _one_sided(self, sign: float, level: float) -> float:
         if sign < 0:
-            return self._lower(float(1 - exact(level)), level)
-        return self._upper(level, level)
+            return self._lower_end(float(1 - exact(level)), level)
+        return self._upper_end(level, level)
 
-    def _middle(self, around: Around) -> np.ndarray:
-        share = self.shares.in_window(0.5)
+    def _medians(self, around: BandsAroundMedian) -> np.ndarray:
+        share = self.shares.share_of_window(0.5)
         z = (lower_end(self.in_window, share) + upper_end(self.in_window, 1 - share)) / 2
-        return self._points(around, np.array([z]))[:, 0]
+        return self._band_ends(around, np.array([z]))[:, 0]
 
     def _bounds(self, center: np.ndarray, distances: np.ndarray, level: float) -> np.ndarray:
-        around = self._from_median(center, distances)
+        around = self._bands_around_median(center, distances)
         lower, upper = self.ends(level)
         return np.stack(
-            [self._outwards(around, lower, -1), self._outwards(around, upper, 1)], axis=1
+            [self._round_outwards(around, lower, -1), self._round_outwards(around, upper, 1)],
+            axis=1,
         )
 
-    def _outwards(self, around: Around, z: float, sign: int) -> np.ndarray:
+    def _round_outwards(self, around: BandsAroundMedian, z: float, sign: int) -> np.ndarray:
         """Return the bounds at z (n,), rounded down (sign -1) or up (sign 1).
 
         So they include the row that lies there, as with `make_interval`.
         """
         if math.isinf(z):
             return np.full(len(around.median), z)
-        reach = self._band(around, abs(z))[:, int(z > 0)]
+        reach = self._band_distances(around, abs(z))[:, int(z > 0)]
         reach = reach * (1 + sign * math.copysign(8 * EPS, z))
         bounds = around.median + math.copysign(1.0, z) * reach
         return np.where(reach > 0, np.nextafter(bounds, sign * np.inf), bounds)
 
-    def _lower(self, share: float, level: float) -> float:
-        return self._warned_of(lower_end(self.in_window, self.shares.in_window(share)), level)
+    def _lower_end(self, share: float, level: float) -> float:
+        return self._warn_if_infinite(
+            lower_end(self.in_window, self.shares.share_of_window(share)), level
+        )
 
-    def _upper(self, share: float, level: float) -> float:
-        return self._warned_of(upper_end(self.in_window, 1 - self.shares.in_window(share)), level)
+    def _upper_end(self, share: float, level: float) -> float:
+        return self._warn_if_infinite(
+            upper_end(self.in_window, 1 - self.shares.share_of_window(share)), level
+        )
 
-    def _warned_of(self, z: float, level: float) -> float:
+    def _warn_if_infinite(self, z: float, level: float) -> float:
         if math.isinf(z):
             warn(
                 f"After the misses among the last rows, level {level:g} asks for more than the "

@@ -43,17 +43,17 @@ def median_share(
     return float(np.clip(middle, -FARTHEST, FARTHEST))
 
 
-def leans(positions: np.ndarray, weight: np.ndarray | None, levels: np.ndarray) -> bool:
+def are_skewed(positions: np.ndarray, weight: np.ndarray | None, levels: np.ndarray) -> bool:
     """Whether more rows lie beyond a fitted band on one side than on the other, not by chance."""
     whole = counts_of(weight, len(positions))
     for level in levels:
-        beyond = np.where(_lies_beyond(positions, level), whole, 0.0)
+        beyond = np.where(_is_beyond_band(positions, level), whole, 0.0)
         if abs(float(np.sign(positions) @ beyond)) > CHANCE * math.sqrt(float(beyond @ beyond)):
             return True
     return False
 
 
-def _lies_beyond(positions: np.ndarray, level: float) -> np.ndarray:
+def _is_beyond_band(positions: np.ndarray, level: float) -> np.ndarray:
     """Return which rows lie outside the band of a level by more than rounding.
 
     Calibration puts the edge of a band on a row, and such a row is inside.
@@ -70,7 +70,9 @@ def side_paces(
     `positions` (n,) are those at an even pace. The paces are None where the two sides differ by no
     more than chance, or have too few rows to tell.
     """
-    sides = _unlike_sides(positions, weight, ~_lies_beyond(positions, lowest), FEWEST_OF_SIDE)
+    sides = _sides_that_differ(
+        positions, weight, ~_is_beyond_band(positions, lowest), FEWEST_OF_SIDE
+    )
     if sides is None:
         return None
     return _pace(*sides[0], lowest), _pace(*sides[1], lowest)
@@ -80,8 +82,8 @@ def side_paces_beyond(
     positions: np.ndarray, weight: np.ndarray | None, highest: float
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Return the paces of z, as `side_paces` does, beyond the highest fitted level."""
-    is_beyond = _lies_beyond(positions, highest) & (np.abs(positions) < FARTHEST_BAND)
-    sides = _unlike_sides(positions, weight, is_beyond, FEWEST_BEYOND)
+    is_beyond = _is_beyond_band(positions, highest) & (np.abs(positions) < FARTHEST_BAND)
+    sides = _sides_that_differ(positions, weight, is_beyond, FEWEST_BEYOND)
     if sides is None:
         return None
     return _pace_beyond(*sides[0], highest), _pace_beyond(*sides[1], highest)
@@ -90,7 +92,7 @@ def side_paces_beyond(
 Side: TypeAlias = "tuple[np.ndarray, np.ndarray]"  # sizes of positions, and weights of their rows
 
 
-def _unlike_sides(
+def _sides_that_differ(
     positions: np.ndarray, weight: np.ndarray | None, is_meant: np.ndarray, fewest: int
 ) -> tuple[Side, Side] | None:
     """Return the meant rows below and above; None where these differ by chance alone."""
@@ -115,7 +117,7 @@ def _pace_beyond(size: np.ndarray, weight: np.ndarray, highest: float) -> np.nda
     return np.array([z[rises], paced[rises]])
 
 
-def along(z: Any, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+def change_pace(z: Any, start: np.ndarray, end: np.ndarray) -> np.ndarray:
     """Turn z from one pace into another: linear between knots, in proportion beyond the last."""
     return np.where(z > start[-1], z * (end[-1] / start[-1]), np.interp(z, start, end))
 

@@ -35,7 +35,7 @@ class Split:
     @classmethod
     def of(cls, components: Components, widths: np.ndarray, noise: float) -> Split:
         """Find the weight for calibrated widths (n,), of which a share `noise` is noise."""
-        aleatoric, epistemic = _raw(components)
+        aleatoric, epistemic = _uncalibrated_widths(components)
         common = EVEN * float(epistemic.mean()) or float(aleatoric.mean()) or 1.0
 
         def share(weight: float) -> float:
@@ -50,7 +50,7 @@ class Split:
 
     def __call__(self, components: Components) -> np.ndarray:
         """Return noise over width (n,), between 0 and 1."""
-        return self._noise_shares(*_raw(components))
+        return self._noise_shares(*_uncalibrated_widths(components))
 
     def _noise_shares(self, aleatoric: np.ndarray, epistemic: np.ndarray) -> np.ndarray:
         unknown = self.weight * (epistemic**2 + self.common**2)
@@ -103,6 +103,6 @@ class Outlook:
         return Likely(1.0, 0.0, 1.0) if self.posterior is None else self.posterior.factors(times)
 
 
-def _raw(components: Components) -> tuple[np.ndarray, np.ndarray]:
+def _uncalibrated_widths(components: Components) -> tuple[np.ndarray, np.ndarray]:
     """Return the aleatoric and the epistemic widths of the first level, each (n,)."""
     return components.aleatoric[:, :, 0].sum(axis=1), components.epistemic[:, :, 0].sum(axis=1)

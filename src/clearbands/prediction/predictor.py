@@ -49,7 +49,7 @@ NO_OUTLOOK = (
 )
 
 
-class Placed(NamedTuple):
+class PlacedRows(NamedTuple):
     """The places of rows with targets in the bands of the fit."""
 
     positions: np.ndarray  # (n,): the bands that just contain the targets, see `AnyLevel`
@@ -99,22 +99,26 @@ class Predictor:
         components = self.components(encoded)
         labels = self._labels(table, calibration_groups)
         calibrated = scale(self.calibrator, components, labels, calibration_weight)
-        widened = self._widened(calibrated, encoded, table)
+        widened = self._widen_beyond_data(calibrated, encoded, table)
         noise = self._noise(components, calibrated, widened)
         return Answers(self, table, encoded, components, widened, kind, noise)
 
-    def place(self, table: Any, y: np.ndarray, calibration_groups: Any) -> Placed:
+    def place(self, table: Any, y: np.ndarray, calibration_groups: Any) -> PlacedRows:
         """Return where rows lie in the bands of the fit, without later updates."""
         encoded = encode(self.encoder, table)
         components = self.components(encoded)
         targets = self.targets.check(y)
         labels = self._labels(table, calibration_groups)
-        center, *parts = self._widened(scale(self.calibrator, components, labels), encoded, table)
+        center, *parts = self._widen_beyond_data(
+            scale(self.calibrator, components, labels), encoded, table
+        )
         bands, distances = self._bands_of_fit(), np.add(*parts)
         check_finite(bands, distances)
         positions = bands.positions_of(targets, center, distances)
         is_known = self.familiar is not None
-        return Placed(positions, self.unfamiliar(table, encoded, components) if is_known else None)
+        return PlacedRows(
+            positions, self.unfamiliar(table, encoded, components) if is_known else None
+        )
 
     def unfamiliar(self, table: Any, encoded: Any, components: Components) -> np.ndarray:
         """Return whether each row (n,) is unlike those that the model has learned from."""
@@ -190,7 +194,7 @@ class Predictor:
             share = np.where(after > before, before / after, 1.0)
         return self.outlook.noise(components)[:, :, None] * share
 
-    def _widened(self, calibrated: Components, encoded: Any, table: Any) -> Components:
+    def _widen_beyond_data(self, calibrated: Components, encoded: Any, table: Any) -> Components:
         """Return distances that are larger where rows lie beyond those that trained."""
         beyond, unknown, new_gaps = self.beyond, None, None
         if beyond is None:
@@ -265,7 +269,7 @@ class Answers:
     ) -> np.ndarray:
         """Return the bounds (n, 2, q) at any levels, by default the fit's, or between tails."""
         if tails is not None:
-            return self._between(tails, confidence_level, side)
+            return self._interval_between(tails, confidence_level, side)
         other_levels = None if confidence_level is None else check_levels(confidence_level)
         center = self.calibrated.center
         levels = self.levels.tolist() if other_levels is None else other_levels
@@ -277,7 +281,7 @@ class Answers:
         bounds = self._other_levels().intervals(center, self._distances, levels, side=side)
         return self.targets.points(bounds, center)
 
-    def _between(self, tails: Any, confidence_level: Any, side: str) -> np.ndarray:
+    def _interval_between(self, tails: Any, confidence_level: Any, side: str) -> np.ndarray:
         if confidence_level is not None or side != "both":
             raise ValueError(
                 "tails say the level and the side: leave out confidence_level and side, or tails."

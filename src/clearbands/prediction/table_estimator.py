@@ -26,7 +26,7 @@ from clearbands.tables.categories import CategoryCodes
 from clearbands.tables.encoder import TableEncoder, encode
 
 
-def of_predictor(name: str) -> Any:
+def predictor_attribute(name: str) -> Any:
     """Return a property that reads an attribute of the predictor of a fitted model."""
 
     def read(model: BaseEstimator) -> Any:

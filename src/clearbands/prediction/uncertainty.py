@@ -122,7 +122,7 @@ class Uncertainty:
         the errors of the model are of equal size, the share of ignorance is 0.29.
         """
         likely = None if self.noise_range is None else 1 - self.noise_range[::-1]
-        return _larger(self.epistemic_share, likely)
+        return _dominant_part(self.epistemic_share, likely)
 
     @property
     def epistemic_share(self) -> np.ndarray:
@@ -144,7 +144,7 @@ class Uncertainty:
     def mean_dominant(self) -> str:
         """The same as `dominant`, for all rows together."""
         likely = None if self.noise_range is None else (self.share_low, self.share_high)
-        return str(_larger(self.mean_share, likely))
+        return str(_dominant_part(self.mean_share, likely))
 
     @property
     def share_low(self) -> float | None:
@@ -222,7 +222,7 @@ class Uncertainty:
         return Preview(_plain(title), columns, f"{count(left, 'more row')}" if left else "")
 
 
-def _larger(share: Any, likely: Any) -> np.ndarray:
+def _dominant_part(share: Any, likely: Any) -> np.ndarray:
     """Name the part with the larger square, given shares and, if there are any, their ranges."""
     is_ignorance = (1 - np.asarray(share)) ** 2 < 0.5
     named = np.where(is_ignorance, EPISTEMIC.plain, ALEATORIC.plain)

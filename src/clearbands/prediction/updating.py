@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from clearbands.calibration.conformal import CalibrationWarning
-from clearbands.calibration.rolling import Pace, Rolling, four_errors
-from clearbands.prediction.predictor import Placed, Predictor
+from clearbands.calibration.rolling import Pace, Rolling, four_standard_errors
+from clearbands.prediction.predictor import PlacedRows, Predictor
 from clearbands.rows.levels import normal_distances
 from clearbands.rows.messages import warn
 from clearbands.rows.time_order import check_later, check_time, show_time
@@ -23,7 +23,7 @@ def updated(
     predictor: Predictor,
     last_time: Any,
     first_pace: Pace,
-    placed: Placed,
+    placed: PlacedRows,
     time: ArrayLike | None,
     pace: Mapping[str, Any],
 ) -> tuple[Predictor, str | None]:
@@ -40,7 +40,7 @@ def updated(
     else:
         before = rolling.at_pace(replace(rolling.pace, **changed))
     times = later_times(time, len(placed.positions), rolling, last_time)
-    after = before.after(placed.positions, placed.strange, times)
+    after = before.updated_by(placed.positions, placed.strange, times)
     advice = after.advice() if before.advice() is None else None
     return replace(predictor, rolling=after), advice
 
@@ -60,7 +60,7 @@ def warn_if_seen(positions: np.ndarray, level: float) -> None:
     """Warn if the rows seem to be training rows, which lie inside their intervals too often."""
     n, reach = len(positions), normal_distances([level])[0]
     covered = float(np.mean(np.abs(positions) <= reach))
-    if covered - level > max(SURPRISING * (1 - level), four_errors(level, n)):
+    if covered - level > max(SURPRISING * (1 - level), four_standard_errors(level, n)):
         warn(
             f"{covered:.0%} of these {n} rows lie inside the intervals of the fit at level "
             f"{level:g}. If the model was trained on them, intervals become too short: update "

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from clearbands.calibration.rolling import four_errors
+from clearbands.calibration.rolling import four_standard_errors
 from clearbands.models.categories import useful_columns
 from clearbands.models.monotone import Monotone, directions
 from clearbands.rows.copies import ROUNDING, check_copies
@@ -162,7 +162,7 @@ def check_known(
 def _are_most(is_so: np.ndarray) -> bool:
     """Whether more than half of these are true, beyond what chance explains."""
     n = len(is_so)
-    return n > 0 and bool(np.mean(is_so) - 0.5 > four_errors(0.5, n))
+    return n > 0 and bool(np.mean(is_so) - 0.5 > four_standard_errors(0.5, n))
 
 
 def _nearest(X: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -21,7 +21,7 @@ from clearbands._compat import require
 from clearbands.apps.report import answer, figures, row_lists, whiskers, widths
 from clearbands.apps.report.facts import Facts, gather
 from clearbands.apps.report.row_lists import rows_to_look_at
-from clearbands.calibration.guarantee import Guarantee, named
+from clearbands.calibration.guarantee import Guarantee, first_five
 from clearbands.persistence.writing import atomic_path
 from clearbands.prediction import glossary
 from clearbands.rows import display
@@ -155,7 +155,7 @@ def _page(facts: Facts) -> dict[str, Any]:
         "named_columns": facts.important_columns(row_lists.MOST_VALUES),
         "all_rows": row_lists.all_rows(facts) if drawn else None,
         "guarantee": Guarantee.in_text(facts.model.guarantee_).name,
-        "sharing": named(getattr(facts.model.calibrator_, "sharing_", ())),
+        "sharing": first_five(getattr(facts.model.calibrator_, "sharing_", ())),
         "directions": answer.directions(facts),
         "chosen": "λ",
         "script": True,

@@ -79,7 +79,7 @@ def measure_history(
     inside = np.abs(placed.positions) <= normal_distances(model.levels_)[j]
     pace = model.rolling_.pace if hasattr(model, "rolling_") else model.first_pace()
     rolling = Rolling.begin(model.levels_, calibration, pace)
-    below, above = rolling.judge(placed.positions)[:, j].T
+    below, above = rolling.rows_outside(placed.positions)[:, j].T
     inside_updated = ~(below | above)
     parts = model.without_updates().predict_uncertainties(X, calibration_groups=calibration_groups)[
         j
@@ -103,7 +103,7 @@ def measure_history(
         drift=_drift(calibration, placed.positions, ends, stretch),
         covered=float(inside.mean()),
         covered_updated=float(inside_updated.mean()),
-        advice=rolling.after(placed.positions, placed.strange).advice(),
+        advice=rolling.updated_by(placed.positions, placed.strange).advice(),
     )
 
 
