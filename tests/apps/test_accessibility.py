@@ -1,4 +1,4 @@
-"""All pages in a real browser: wide and narrow, light and dark, by axe-core's rules.
+"""All pages in a real browser, wide and narrow, light and dark, keep axe-core's rules.
 
 axe-core is `node_modules/axe-core/axe.min.js`, or what the variable AXE_CORE names.
 """
@@ -44,7 +44,7 @@ def script():
 
 @pytest.fixture(scope="module")
 def addresses(tmp_path_factory):
-    """Of every page, about a model whose columns have long names."""
+    """The addresses of all pages, about a model whose columns have long names."""
     folder = tmp_path_factory.mktemp("pages")
     X, y = houses(200)
     X = X.rename({X.columns[0]: LONG})
@@ -67,7 +67,7 @@ def addresses(tmp_path_factory):
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
     folder = tmp_path_factory.mktemp("browser")
-    with open_browser(folder, bypass_csp=True) as browser:  # for the script of the check
+    with open_browser(folder, bypass_csp=True) as browser:  # so that axe-core's script may run
         yield browser
 
 

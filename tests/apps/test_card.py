@@ -1,4 +1,4 @@
-"""Model cards: what stands in them is what the model says elsewhere."""
+"""Model cards say what the model says elsewhere."""
 
 import numpy as np
 import polars as pl

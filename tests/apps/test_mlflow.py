@@ -1,6 +1,6 @@
-"""Models in MLflow: what goes in comes out, and it serves what `clearbands predict` writes.
+"""Models in MLflow: they are loaded as saved, and served with the numbers of `clearbands predict`.
 
-Skipped where MLflow is not installed: `pip install ".[mlflow]"`.
+The tests are skipped where MLflow is not installed: `pip install ".[mlflow]"`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from clearbands import ClearRegressor, LinearQuantiles, PCSEnsemble, ResidualQua
 
 mlflow = pytest.importorskip("mlflow", reason="mlflow is not installed")
 pytest.importorskip("mlflow.pyfunc", reason="mlflow has no pyfunc")
-pytestmark = pytest.mark.filterwarnings("ignore")  # MLflow's own
+pytestmark = pytest.mark.filterwarnings("ignore")  # MLflow itself warns
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def model(houses):
 
 @pytest.fixture
 def tracking(tmp_path, monkeypatch):
-    """A store of runs of its own."""
+    """Let MLflow keep its runs in a new database."""
     pytest.importorskip("sqlalchemy", reason="mlflow without it has no store of runs")
     monkeypatch.chdir(tmp_path)
     mlflow.set_tracking_uri(f"sqlite:///{tmp_path / 'mlflow.db'}")
@@ -95,7 +95,7 @@ def test_its_server_answers_with_the_numbers_of_the_command(model, houses, tmp_p
     scoring = pytest.importorskip("mlflow.pyfunc.scoring_server")
     try:
         from fastapi.testclient import TestClient
-    except (ImportError, RuntimeError) as error:  # the second where it lacks httpx
+    except (ImportError, RuntimeError) as error:  # RuntimeError if httpx is missing
         pytest.skip(f"fastapi has no client: {error}")
     frame, _ = houses
     clearbands.apps.mlflow.save_model(model, tmp_path / "model", input_example=frame.head(3))

@@ -1,4 +1,4 @@
-"""One table of questions: command and service have each of them, in the same words."""
+"""The table of questions: command and service have each of them, in the same words."""
 
 import inspect
 

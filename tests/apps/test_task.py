@@ -1,4 +1,4 @@
-"""Numbers or classes: what apps ask of a model of either kind."""
+"""Tasks: what apps ask of a model of numbers or of classes."""
 
 import numpy as np
 import polars as pl
@@ -68,4 +68,4 @@ def test_predictions_have_the_columns_of_predict_frame(of_numbers):
     task = task_of(linear_clear().fit(frame, Y))
     assert task.predict(frame).frame().equals(task.model.predict_frame(frame))
     widths = of_numbers.widths(of_numbers.predict(X, Questions(levels=(0.8, 0.3))))
-    assert list(widths) == [0.8]  # the other level is none of the fit
+    assert list(widths) == [0.8]  # the fit has no level of 0.3

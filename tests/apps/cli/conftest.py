@@ -1,4 +1,4 @@
-"""Files, and what commands made of them, for several tests."""
+"""Files, and the models and outputs that commands made of them."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def parquet_houses(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def price_files(tmp_path_factory):
-    """Prices near zero, of which a few lower bounds are negative, and eight rows with a copy."""
+    """Write prices near zero, with a few negative lower bounds, and eight rows with a copy."""
     folder = tmp_path_factory.mktemp("summary")
     rng = np.random.default_rng(0)
     size = rng.uniform(1, 500, 200)
@@ -83,7 +83,7 @@ def price_fit(price_files):
 @pytest.fixture(scope="session")
 def messy_files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("messy")
-    messy(120).with_columns(pool=None).write_csv(folder / "houses.csv")  # new ones lack it
+    messy(120).with_columns(pool=None).write_csv(folder / "houses.csv")  # new rows lack a column
     messy(40, seed=1).write_csv(folder / "new.csv")
     return folder
 

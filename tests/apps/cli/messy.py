@@ -7,7 +7,7 @@ import polars as pl
 
 
 def messy(n_rows, seed=0):
-    """An index without a name, an id, a stray cell, thousands with commas, codes, a constant."""
+    """Return a table with a nameless index, an id, a stray cell, commas, codes and a constant."""
     rng = np.random.default_rng(seed)
     size = rng.uniform(30, 200, n_rows)
     sizes = [f"{value:.2f}" for value in size]

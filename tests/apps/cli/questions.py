@@ -1,4 +1,4 @@
-"""Houses, a model of them, and questions."""
+"""Houses, a model of their prices, and questions to it."""
 
 from __future__ import annotations
 

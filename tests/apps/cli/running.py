@@ -20,7 +20,7 @@ def run(*args):
 
 
 def assert_fails(result, *said):
-    """One sentence on standard error, exit code 2, and nothing that looks like a result."""
+    """Check for one sentence on standard error, exit code 2, and no output."""
     assert result.exit_code == 2
     assert result.stdout == ""
     assert result.stderr.startswith("Error: ")

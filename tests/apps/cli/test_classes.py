@@ -15,7 +15,7 @@ from tests.apps.cli.running import assert_fails, run
 
 
 def flowers(n, seed=0):
-    """Two numbers and a text that tell three kinds apart, most of the time."""
+    """Draw plants whose two numbers and text mostly tell three kinds apart."""
     rng = np.random.default_rng(seed)
     kind = rng.integers(3, size=n)
     return pl.DataFrame(
@@ -51,7 +51,7 @@ def test_classes_are_recognised_and_said(folder, fitted):
     counts = flowers(150)["kind"].value_counts(sort=True)
     most = counts.row(0)
     assert f"The target 'kind' holds 3 classes: {most[0]} ({most[1]})" in fitted.stdout
-    assert "--task" not in fitted.stdout  # texts are nothing else
+    assert "--task" not in fitted.stdout  # text can only be classes
     assert "coverage close to the level" in " ".join(fitted.stdout.split())
     assert isinstance(clearbands.load(folder / "model.clear"), ClearClassifier)
     shown = run("inspect", folder / "old.csv", "--target", "kind").stdout

@@ -1,4 +1,4 @@
-"""Table, picture, report and summary of the demo tell of the same predictions."""
+"""Table, picture, report and summary of the demo use the same predictions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.apps.report.houses import houses, small_clear
 
 
 class Counting:
-    """A fitted model that counts the rows it is asked for as they are."""
+    """A fitted model that counts the rows it predicts."""
 
     def __init__(self, model):
         self.model, self.rows = model, 0
@@ -36,5 +36,5 @@ def test_every_row_is_predicted_once(tmp_path):
     assert summary["epistemic share"].startswith(f"{share} of the mean width")
     assert f"{share} ignorance" in page
     coverage, width = (summary[name].split(" ")[0] for name in ("coverage", "typical width"))
-    assert f'<p class="big">{coverage}</p>' in page  # to the last digit
+    assert f'<p class="big">{coverage}</p>' in page  # the same to the last digit
     assert f'<p class="big">{width}</p>' in page

@@ -31,13 +31,13 @@ def test_evaluate_gives_the_metrics_to_people_and_machines(house_files, house_mo
     for name, value in said["levels"][1].items():
         assert (
             HEADINGS[name].split("\n")[-1].split()[0] in table
-        )  # the last line is its abbreviation
+        )  # the last line of a heading is the abbreviation
         assert (f"{value:g}" if name == "confidence_level" else number(value)) in table
     page = Page(clearbands.load(house_model).report(test.select(FEATURES), test["price"]).html).text
     said = " ".join(table.split())
     shown = re.findall(r"At 90 %: (\d+ of 60) .*? inside, (.*?) \(by .*? is (\S+) wide", said)
     for words in shown[0]:
-        assert words in page  # to the last digit
+        assert words in page  # the same to the last digit
 
 
 def test_evaluate_refuses_a_target_it_cannot_score(house_files, house_model, tmp_path):

@@ -1,4 +1,4 @@
-"""clearbands fit: what it says, and the model that Python gives."""
+"""clearbands fit: its output, and the same model as from Python."""
 
 from __future__ import annotations
 

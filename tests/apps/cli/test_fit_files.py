@@ -1,4 +1,4 @@
-"""A fit that does not read its table whole."""
+"""A fit that reads its table piece by piece."""
 
 import polars as pl
 import pytest
@@ -20,7 +20,7 @@ def test_a_fit_says_what_it_read_and_goes_on_from_its_work_folder(parquet_houses
     assert "Read houses.parquet: 400 rows in 1 file, 3 columns to learn from" in result.stdout
     assert "400 trained" in result.stdout
     seen = run("evaluate", parquet_houses / "m.clear", parquet_houses / "houses.parquet")
-    assert "ALL 400" in seen.stderr  # the record of the rows is that of all pieces
+    assert "ALL 400" in seen.stderr  # the model recognises rows of all pieces
 
 
 def test_a_large_file_is_not_read_whole_unless_something_needs_it(parquet_houses, monkeypatch):
@@ -43,14 +43,14 @@ def test_a_large_file_is_not_read_whole_unless_something_needs_it(parquet_houses
 
     result = fit_large("price", *asked, "--drop", "two")
     assert result.exit_code == 0, result.stderr
-    assert "calibration rows" not in result.stderr  # every group has enough of them
+    assert "calibration rows" not in result.stderr  # no warning, as every group has enough
     assert "400 rows in 1 file, 2 columns to learn from" in result.stdout
     assert "300 trained, 50 chose lambda, 50 calibrated" in result.stdout
     said_of_new = run(
         "predict", parquet_houses / "large.clear", parquet_houses / "houses", "--out", "-"
     ).stdout
     assert len(said_of_new.splitlines()) == 301
-    assert "The target holds classes" in fit_large("two").stderr  # which need all rows in memory
+    assert "The target holds classes" in fit_large("two").stderr  # classes need all rows in memory
 
 
 @pytest.mark.parametrize(

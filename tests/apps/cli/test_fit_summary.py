@@ -1,4 +1,4 @@
-"""What fit says at its end, and of rows that stand in a table twice."""
+"""The summary at the end of fit, and its warning of rows that occur twice."""
 
 from clearbands import load
 

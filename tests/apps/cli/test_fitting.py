@@ -1,4 +1,4 @@
-"""What fit does with a table: rows for a report, rows in time, tables that cannot be fitted."""
+"""How fit treats a table: rows for a report, rows in time, tables that cannot be fitted."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_fit_keeps_rows_for_its_report_out_of_the_fit(house_files, tmp_path):
     names = json.loads(re.search(r'"names": (\[.*?\])', page.read_text())[1])
     rows = json.loads(taken[1])
     assert len(rows) == 32
-    prices = pl.read_csv(house_files / "train.csv")["price"]  # a row has the number of the file
+    prices = pl.read_csv(house_files / "train.csv")["price"]  # rows are numbered as in the file
     for row in rows:
         assert row[names.index("true value")] == pytest.approx(prices[row[0] - 1])
     assert_fails(run(*args, "--report", model), "both name")
@@ -44,7 +44,7 @@ def test_what_a_column_of_text_holds_is_left_to_the_fit_to_tell(tmp_path):
     data.write_text("town,price\n" + "None,1.5\n,2.5\nBern,3.5\nBern,3.5\n" * 5)
     reading = read_table(data)
     rows = fitting.choose_rows(reading, names, choice)
-    fitting.show_remarks(reading, names, choice, rows)  # a warning would be an error here
+    fitting.show_remarks(reading, names, choice, rows)  # must not warn
     with pytest.warns(UserWarning, match="'town' has gaps and the text 'None' in 5 rows"):
         TableEncoder().fit(rows.X)
 
@@ -89,7 +89,7 @@ def test_fit_in_the_order_of_time(tmp_path):
     done = run("fit", data, "--target", "demand", "--out", out, *options)
     assert done.exit_code == 0, done.stderr
     model = clearbands.load(out)
-    assert (model.split, model.gap, model.n_train_) == ("time", 2, 118)  # 30 rows for the page
+    assert (model.split, model.gap, model.n_train_) == ("time", 2, 118)  # the page keeps 30
     assert model.origin_.time == "when"
     assert list(model.feature_names_in_) == ["x"]
     assert "the last ones and kept out of the fit" in page.read_text("utf-8")

@@ -1,4 +1,4 @@
-"""What more rows would buy, asked with the command."""
+"""The forecast of widths with more rows, by the command."""
 
 import json
 

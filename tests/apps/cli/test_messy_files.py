@@ -1,4 +1,4 @@
-"""Messy files, from inspect to report: what was read is said, and the model knows its own rows."""
+"""Messy files, from inspect to report: changes are told, and the model recognises its rows."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_predict_carries_ids_and_columns_along(messy_files, messy_model, tmp_pat
 
 
 @pytest.mark.filterwarnings("default:The output holds text")
-@pytest.mark.parametrize("ending", ["csv", "parquet"])  # in memory, and piece by piece
+@pytest.mark.parametrize("ending", ["csv", "parquet"])  # read in memory, and piece by piece
 def test_predict_tells_of_formulas_and_marks_them(messy_files, messy_model, tmp_path, ending):
     new = pl.read_csv(messy_files / "new.csv", schema_overrides={"zip": pl.String})
     new = new.with_columns(note=pl.lit("=1+1"))
@@ -218,7 +218,7 @@ def test_a_number_that_was_fitted_as_text_is_text_in_every_format(tmp_path):
 
 
 def exported(n_rows, seed=0):
-    """A listing as it is exported in the US, with gaps and a word among the prices."""
+    """Return a listing as exported in the US, with a gap and a word among the prices."""
     rng = np.random.default_rng(seed)
     area = rng.integers(500, 4000, n_rows)
     prices = [f"${price:,.0f}" for price in 110 * area + rng.normal(0, 2e4, n_rows)]
@@ -247,7 +247,7 @@ def test_targets_with_gaps_are_offered_a_way_and_files_are_remembered(tmp_path):
     done = run(*scored, "--drop-missing-target", "--json")
     assert json.loads(done.stdout)["n_rows"] == 88, done.stderr
     tables = []
-    for day in ("07/05/2008", "2008-07-05"):  # by itself the first may be in May
+    for day in ("07/05/2008", "2008-07-05"):  # alone, the first could be in May
         (tmp_path / "new.csv").write_text(f"Area;Listed\n900;{day}\n")
         made = run("predict", tmp_path / "m.clear", tmp_path / "new.csv", "--out", "-")
         assert made.exit_code == 0, made.stderr

@@ -1,4 +1,4 @@
-"""Every question about y, asked with the command; groups and supports of a fit."""
+"""Every question about y by the command; groups and supports of a fit."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_questions_that_make_no_sense_are_one_sentence(question_files, asked, sa
 
 @pytest.mark.slow
 def test_fit_calibrates_groups_and_keeps_to_a_support(tmp_path):
-    """The column of the groups is dropped: the model does not see it, the command finds it."""
+    """The column of the groups is dropped, so it is no feature, but the command still finds it."""
     X, y = documented_houses()
     frame = X.with_columns(price=pl.Series(np.maximum(y, 0)), year=pl.Series([2006, 2007] * 100))
     frame.write_csv(tmp_path / "houses.csv")

@@ -1,4 +1,4 @@
-"""Rows that count differently, targets on another scale, counts: asked of the command."""
+"""Weights of rows, other scales of the target, and counts, by the command."""
 
 from typing import get_args
 

@@ -1,4 +1,4 @@
-"""What people write around a number, and what belongs to no number."""
+"""Affixes that people write around a number, and text that belongs to no number."""
 
 import pytest
 
@@ -16,7 +16,7 @@ from clearbands.apps.reading.affixes import Affix, read_affix
         ("CHF ", ".–", Affix(currency="chf")),
         ("", " Euro", Affix(currency="euro")),
         ("$", "M", Affix(currency="$", factor=1e6)),
-        ("$", "m", Affix(currency="$", factor=1e6)),  # no dollars are metres long
+        ("$", "m", Affix(currency="$", factor=1e6)),  # dollars have no metres
         ("", " m", Affix(unit="m")),
         ("", "k€", Affix(currency="€", factor=1e3)),
         ("", " Mio. EUR", Affix(currency="eur", factor=1e6)),
@@ -40,7 +40,7 @@ def test_one_pound_and_several_are_of_one_unit():
     [
         ("-", "-"),  # two signs
         ("(-", ")"),
-        ("", "+"),  # 10,000+ is at least that many
+        ("", "+"),  # 10,000+ means at least as many
         ("$", "€"),
         ("", "kg m"),
         ("", "% %"),

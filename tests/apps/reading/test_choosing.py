@@ -1,4 +1,4 @@
-"""Columns that are wanted: found, or what to do instead."""
+"""Columns that a user names are found, or an error says what to do."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_targets_are_numbers(tmp_path, cells, values):
     path = tmp_path / "data.csv"
     first, _, second = cells.rpartition(",")
     path.write_text(f"y,x\n{first},1\n{second},2\n")
-    for fitted in (None, Fitted({"x": "number"})):  # in fit, and for a model
+    for fitted in (None, Fitted({"x": "number"})):  # before a fit, and for a fitted model
         assert take_target(read_table(path, fitted=fitted), "y").tolist() == values
 
 

@@ -1,4 +1,4 @@
-"""Dates in the forms that people write, in the order that the whole column tells."""
+"""Dates in the forms that people write; the whole column tells the order of day and month."""
 
 import datetime as dt
 
@@ -79,7 +79,7 @@ def test_where_nothing_decides_it_is_told():
     assert find(*cells, european=True).order == "dmy"
     known = find(*cells, known={"d": "dmy"})
     assert (known.order, known.guess) == ("dmy", "")
-    assert find("05/05/2008", "06/06/2008").in_words == ""  # the same either way
+    assert find("05/05/2008", "06/06/2008").in_words == ""  # both orders give the same dates
 
 
 def test_what_a_file_tells_counts_more_than_what_is_known_and_less_than_what_is_asked():
@@ -116,8 +116,8 @@ def test_a_log_of_some_days_took_days_and_not_months():
     days = [f"{day:02}/05/2023 {hour:02}:30" for day in range(1, 6) for hour in (8, 13, 20)]
     dates = find(*days)
     assert (dates.order, dates.column[-1].month) == ("dmy", 5)
-    assert dates.guess == "01/05/2023 08:30"  # and yet it is told
-    assert find(*days[::3]).order == "mdy"  # at one hour of the day: it may be once a month
+    assert dates.guess == "01/05/2023 08:30"  # but it remains a guess
+    assert find(*days[::3]).order == "mdy"  # at one hour a day, rows may be monthly
 
 
 def test_dates_in_several_forms_stay_text_which_is_said():

@@ -1,4 +1,4 @@
-"""The sign before decimals is found over all columns together."""
+"""The decimal sign is found from all columns together."""
 
 import polars as pl
 import pytest
@@ -41,8 +41,8 @@ def test_text_has_no_say():
         (",", ["1.710", "2.500"], "."),
         ("\t", ["1,710", "2,500"], "."),
         (";", ["1,710", "2,500"], ","),
-        (";", ["1.710", "950"], ","),  # goes on below a thousand
-        (";", ["1.710 €", "2.500 €"], ","),  # money has no three decimals
+        (";", ["1.710", "950"], ","),  # thousands and hundreds
+        (";", ["1.710 €", "2.500 €"], ","),  # prices have at most two decimals
         (";", ["1.710", "2.500"], "."),
     ],
 )

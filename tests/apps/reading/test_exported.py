@@ -1,11 +1,11 @@
 """Forty files as public tables are exported: each is read right without an option.
 
-Twenty of them served to write the reader. Ten were exported later, by writers that know nothing of
-it, and kept whatever became of them: five were read right at first, and of a sixth it was said what
-is unclear; the other four were mended since. Ten more were typed after files that offices and
-services hand out: seven were read right at first, of two it was said what is unclear ("M" for a
-gap, "<1" for few), and of Eurostat's the separator was taken for another. The letter and the
-separator are mended; "T" for a trace of rain and "<1" still make a column text, which is said.
+The reader was written with twenty of them. Ten were exported later, by programs that know nothing
+of the reader: at first it read five of them right, told what was unclear in a sixth, and read the
+other four wrong, which is corrected since. Ten more were typed after files that offices and
+services publish: at first it read seven right, told what was unclear in two ("M" for a gap, "<1"
+for few), and mistook the separator of Eurostat's. The "M" and the separator are corrected; "T" for
+a trace of rain and "<1" still make a column text, which a note tells.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tests.apps.cli.running import run
 FOLDER = Path(__file__).parent / "exported"
 N, T, D, M, C, B = "number", "text", "date", "datetime", "time", "boolean"
 
-# Of every file: the kinds of its columns, the number of its rows, and cells as they were meant.
+# For every file: the number of its rows, the kinds of its columns, and cells as they were meant.
 FILES = {
     "airquality.csv": (12, [N] * 6, {"Ozone": [41, 36, 12, 18, None], "Wind": [7.4, 8]}),
     "bike_trips.csv": (

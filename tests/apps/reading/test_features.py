@@ -1,4 +1,4 @@
-"""What a fitted model expects of a row."""
+"""The features that a fitted model expects in a row."""
 
 import datetime as dt
 
@@ -38,7 +38,7 @@ def test_columns_have_their_kinds_categories_and_typical_values(model):
     size, new, sold, town = features_of(model)
     assert kinds_of(model) == {"size": "number", "new": "boolean", "sold": "date", "town": "text"}
     assert town == Feature("town", "text", ("Bern", "Chur"), "Bern")
-    n_train = model.n_train_  # the medians are those of the rows that trained
+    n_train = model.n_train_  # typical values are medians of the training rows
     assert 0 <= size.typical <= (N - 1) / 2
     assert n_train < N
     assert new.typical is True

@@ -17,7 +17,7 @@ from clearbands.apps.reading.reading import read_table
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".feather", ".CSV"])
 def test_a_table_comes_back_as_it_was_written(tmp_path, suffix):
     frame = pl.DataFrame({"x": [0.1 + 0.2, np.inf, None], "name": ["a,b", 'say "c"', None]})
-    path = tmp_path / f"table [1]*{suffix}"  # no pattern of names: this very file
+    path = tmp_path / f"table [1]*{suffix}"  # a name, although it looks like a pattern
     files.write_table(frame, path)
     assert_frame_equal(read_table(path).frame, frame)
 

@@ -1,4 +1,4 @@
-"""What is packed is counted while it is unpacked."""
+"""Bytes of packed files are counted while they are unpacked."""
 
 import bz2
 import gzip

@@ -1,4 +1,4 @@
-"""Text that a spreadsheet would run."""
+"""Text that a spreadsheet would run as a formula."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""What looks like a mistake in a table is told, and only that."""
+"""Likely mistakes in a table are told, and nothing else."""
 
 import numpy as np
 import polars as pl
@@ -28,7 +28,7 @@ def inspected(tmp_path):
         ("row", range(100, 100 + ROWS), "looks like an id"),
         ("house_id", range(0, 7 * ROWS, 7), "looks like an id"),
         ("houseId", range(0, 7 * ROWS, 7), "looks like an id"),
-        ("order", [i for i in range(2 * ROWS) if i % 5 < 3][:ROWS], "looks like an id"),  # a split
+        ("order", [i for i in range(2 * ROWS) if i % 5 < 3][:ROWS], "looks like an id"),  # gaps
         ("PID", range(0, 7 * ROWS, 7), "looks like an id"),
         ("ticket", [f"T{i}" for i in range(ROWS)], "looks like an id"),
         ("country", ["CH"] * ROWS, "the same value in every row"),
@@ -56,7 +56,7 @@ def test_what_looks_wrong_is_told_with_what_to_do(inspected, name, values, said)
     [
         ("percent", [99, 99, *range(ROWS - 2)]),
         ("once", [999, *range(ROWS - 1)]),
-        ("valid", range(0, 7 * ROWS, 7)),  # ends in id
+        ("valid", range(0, 7 * ROWS, 7)),  # the name ends in id, too
         ("price", [i * i for i in range(ROWS)]),
         ("town", ["a", "b"] * (ROWS // 2)),
         ("weight", np.linspace(0, 1, ROWS)),

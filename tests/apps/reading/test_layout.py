@@ -1,4 +1,4 @@
-"""Where the table stands in a text file."""
+"""The place of the table in a text file."""
 
 import pytest
 
@@ -28,9 +28,9 @@ def test_what_is_no_row_is_left_out_and_told(text, said):
 @pytest.mark.parametrize(
     "text",
     [
-        "a,b,c\n1,,\n2,,\n",  # rows with one value are usual
+        "a,b,c\n1,,\n2,,\n",  # every row has one value only
         "a,b,c\n1,2,3\n,2,\nx,,\n5,6,7\n,1,\n",
-        "a,b\n1,2\nx,\n",  # two columns
+        "a,b\n1,2\nx,\n",  # with two columns one value is no title
     ],
 )
 def test_rows_with_gaps_are_rows(text):

@@ -72,8 +72,8 @@ def test_a_stray_cell_does_not_make_a_column_text():
     "cells",
     [
         ["a", "b"],
-        ["1", "2", "three"] * 10,  # too much of it is text
-        ["?", "?", "1"],  # hardly a number
+        ["1", "2", "three"] * 10,  # a third is text
+        ["?", "?", "1"],  # only one number
         ["?", "-"],
         ["10,000+", "5,000+"],
         ["4WD", "2WD"],

@@ -100,7 +100,7 @@ def test_every_format_is_read_in_the_kinds_of_a_model(tmp_path, ending):
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_numbers_that_a_fit_knew_as_other_text_are_told(tmp_path, ending):
     path = write(pl.DataFrame({"store": [1, 2, None]}), tmp_path / f"data.{ending}")
-    for known in (["1.0", "s2"], []):  # some are known; an encoder does not tell
+    for known in (["1.0", "s2"], []):  # some values are known, or none are told
         read_table(path, fitted=Fitted({"store": "text"}, {"store": known}))
     said = "Column 'store' was text such as 's1' in fit, but now holds numbers, none of which"
     with pytest.warns(UserWarning, match=said):

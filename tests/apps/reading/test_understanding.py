@@ -1,4 +1,4 @@
-"""Columns of text become what they look like, or the kind that is wanted of them."""
+"""Columns of text become the kind that they look like, or the kind that a user names."""
 
 import datetime as dt
 
@@ -33,7 +33,7 @@ def test_columns_become_what_they_look_like():
     assert columns["at"].to_list() == [dt.time(10, 30), dt.time(11, 45), None]
     assert columns["new"].to_list() == [True, False, None]
     assert columns["gone"].dtype == pl.Float64
-    assert "town" not in columns  # stays text
+    assert "town" not in columns  # it stays text
     assert (understood.mended, understood.remarks, understood.codes) == ({}, {}, [])
 
 

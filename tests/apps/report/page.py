@@ -1,4 +1,4 @@
-"""A page as a browser would read it."""
+"""A parser that reads a page as a browser would."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ VOID = {"meta", "br", "hr", "img", "input", "link", "col"}
 
 
 class Page(HTMLParser):
-    """What a browser would make of it: tags that close, their attributes, the text."""
+    """The tags, attributes and text of a page, whose tags must close."""
 
     def __init__(self, html):
         super().__init__()

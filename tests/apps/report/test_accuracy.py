@@ -35,7 +35,7 @@ def test_the_constant_is_the_least_width_that_holds_as_many_rows(facts):
     assert own["mean"] == pytest.approx(facts.widths.sum(axis=1).mean())
     assert own["n_covered"] == constant["n_covered"] == facts.inside.sum()
     center, half = facts.parts.center, constant["mean"] / 2
-    assert np.isclose(np.abs(facts.y - center), half).any()  # one row is just reached
+    assert np.isclose(np.abs(facts.y - center), half).any()  # the width just reaches one row
     narrower = np.stack([center - 0.999 * half, center + 0.999 * half], axis=1)
     assert covered(facts.y, narrower).sum() < own["n_covered"]
     around = np.stack([center - half, center + half], axis=1)

@@ -1,4 +1,4 @@
-"""The answer on top of the page is what was measured."""
+"""The answer at the top of the page says what was measured."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_the_reason_starts_with_what_more_rows_would_do():
 def test_a_lambda_of_zero_or_infinity_is_said_in_plain_words(ratio, said):
     fitted = small_clear(FixedRatioCalibrator(ratio=ratio)).fit(*houses(90))
     text = Page(fitted.report(*houses(60, seed=1)).html).text
-    assert text.count(f"the intervals are {said}") == 2  # on top, and where coverage is shown
+    assert text.count(f"the intervals are {said}") == 2  # at the top, and with the coverage
     assert "Row by row" not in text
     assert "Epistemic over aleatoric width" not in text
     absent = "ignorance" if ratio == 0 else "noise"

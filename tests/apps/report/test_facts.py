@@ -1,4 +1,4 @@
-"""What is measured of a model and rows: each row once."""
+"""The facts of a report: every row is predicted once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def test_every_row_is_predicted_once(model):
     X, y = houses(120, seed=1)
 
     class Counting:
-        """Counts the rows that the model is asked for as they are, and shuffled."""
+        """A model that counts the rows it predicts, as they are and shuffled."""
 
         def __init__(self):
             self.whole, self.shuffled = 0, 0
@@ -35,7 +35,7 @@ def test_every_row_is_predicted_once(model):
 
     counting = Counting()
     html = make_report(counting, X, y).html
-    assert (counting.whole, counting.shuffled) == (120, 120 * 4 * 2)  # four features, twice
+    assert (counting.whole, counting.shuffled) == (120, 120 * 4 * 2)  # four features, each twice
     given = make_report(counting, X, y, answers=model.answers(X)).html
     assert counting.whole == 120
     assert given == html

@@ -65,7 +65,7 @@ def test_a_row_far_beyond_all_others_does_not_flatten_the_bands(facts):
     assert shown.beyond >= 1
     assert shown.y_range[1] < 2 * usual.y_range[1]
     (mark,) = [mark for mark in shown.marks if mark.kind == "beyond"]
-    assert mark.path.endswith(" 0.0h.01")  # on the upper edge
+    assert mark.path.endswith(" 0.0h.01")  # the mark is on the upper edge
     (spot,) = [spot for spot in shown.tooltips if spot.words.startswith("Row 8\n")]
     assert spot.top < 0  # so that zooming in on the row reaches it
 
@@ -76,13 +76,13 @@ def test_the_path_of_lambda_is_drawn_with_its_three_points(model, html):
     assert len(told) == len(path.lambdas)
     assert told[0][2].startswith("λ = 0\n")
     for kind in ("chosen", "ratio-one", "gamma-one"):
-        assert html.count(f'<path class="{kind}"') == 2  # in the legend and in the plot
+        assert html.count(f'<path class="{kind}"') == 2  # once in the legend, once in the plot
     assert f"Chosen: λ = {number(path.chosen.lambda_)}" in Page(html).text
 
 
 def test_rows_are_told_apart_as_dominant_tells_them_apart(facts):
-    """By squares: ignorance dominates from a share of 0.29 on, and the line stands there."""
-    plain = facts.parts.split_by(np.full((3, 120, 2), 0.5))  # as wide by noise as by ignorance
+    """Parts are compared by squares: ignorance dominates above 0.29, where the line is drawn."""
+    plain = facts.parts.split_by(np.full((3, 120, 2), 0.5))  # both parts are equally wide
     shown = figures.parts_of_rows(replace(facts, parts=plain))
     assert {mark.kind for mark in shown.marks} == {"equal", "square"}
     assert "Ignorance dominates" in shown.keys.values()

@@ -1,4 +1,4 @@
-"""The competitions of a fit, told on the page, in a picture and in a word."""
+"""The leaderboards of a fit, on the page, in a picture and in one word."""
 
 from __future__ import annotations
 

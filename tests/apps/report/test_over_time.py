@@ -12,7 +12,7 @@ from tests.toys import noisy_line
 
 @pytest.fixture(scope="module")
 def louder():
-    """A model, and rows whose noise grows fourfold in their second half."""
+    """Return a model, and rows whose noise grows fourfold in their second half."""
     X, y = noisy_line(1000, seed=2)
     noise = np.random.default_rng(1).normal(size=1000)
     y = y + np.where(np.arange(1000) >= 700, 1.5, 0) * noise
@@ -40,7 +40,7 @@ def test_what_updates_would_have_done_is_what_they_do(louder):
         updated = model.without_updates().update(X, y)
     assert found.covered_updated == pytest.approx(updated.rolling_.coverage[0])
     assert found.advice == updated.rolling_.advice()
-    again = measure_history(updated, X, y)  # what was updated is left aside
+    again = measure_history(updated, X, y)  # earlier updates are ignored
     np.testing.assert_array_equal(again.coverage, found.coverage)
     assert not hasattr(model, "rolling_")
 
@@ -63,7 +63,7 @@ def test_the_page_says_it_in_one_sentence(louder):
     text = as_text(page)
     assert "The model should be fitted again." in text
     assert "2026-01-01 to 2027-08-23" in text
-    assert "the <demand>" in text  # and so escaped in the source
+    assert "the <demand>" in text  # so the source escapes it
     assert "the <demand>" not in page
     assert "https://" not in page
     assert page.count("<figure") == 4

@@ -1,4 +1,4 @@
-"""The fan, groups before and after, unfamiliar rows, and rows of the very fit."""
+"""Parts of the page: the fan, groups, unfamiliar rows, and rows that the model was fitted on."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_the_fan_is_made_of_the_intervals_of_the_model(model, facts, html):
 
 
 def test_levels_that_the_rows_are_too_few_for_are_left_out():
-    fitted = small_clear(confidence_level=0.5).fit(*houses(60))  # 15 of them calibrate
+    fitted = small_clear(confidence_level=0.5).fit(*houses(60))  # 15 rows calibrate
     assert fan_levels(fitted) == [0.8, 0.5]
 
 
@@ -48,7 +48,7 @@ def test_unfamiliar_rows_are_counted_and_marked(model):
     ("n_seen", "said"),
     [
         (0, None),
-        (3, None),  # of 120: by chance
+        (3, None),  # 3 of 120 may be chance
         (60, "60 of the 120 rows of this page took part in the fit"),
         (120, "All 120 rows of this page took part in the fit"),
     ],

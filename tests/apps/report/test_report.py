@@ -1,4 +1,4 @@
-"""The page tells what was measured, is one file, and shows other people's text as text."""
+"""The page tells what was measured, is one file, and escapes text that users give."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'`"
 
 
 def assert_sound(html):
-    """Tags close, and no number that could not be computed reached the page."""
+    """Check that tags close and that the page has no NaN or infinity; return the page."""
     page = Page(html)
     for name, value in page.attributes:
         if name in ("d", "style"):
@@ -112,7 +112,7 @@ def test_hostile_names_and_values_stay_text():
     fitted = small_clear(FixedRatioCalibrator()).fit(X, y)
     groups = [HOSTILE if i % 2 else "b" for i in range(80)]
     page = Page(fitted.report(X, y, target=HOSTILE, unit=HOSTILE, by=groups).html)
-    assert page.tags.count("script") == 6  # the numbers of four plots and of all rows, and ours
+    assert page.tags.count("script") == 6  # four plots, all rows, and our own script
     assert "img" not in page.tags
     assert not [name for name, _ in page.attributes if name.startswith("on")]
     assert "alert(2)" in page.text
@@ -266,7 +266,7 @@ def test_in_a_browser_rows_can_be_read_and_zoomed(browser, html, tmp_path, width
     page.on("console", lambda message: problems.append(message.text))
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.goto((tmp_path / "page.html").as_uri())
-    # Nothing sticks out on the right: tables that are too wide scroll by themselves.
+    # The page does not scroll sideways; tables that are too wide scroll by themselves.
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     canvas = page.locator("#plot-rows .canvas")
     canvas.scroll_into_view_if_needed()

@@ -1,4 +1,4 @@
-"""Along a column of text: by its values, of many those with the most ignorance."""
+"""Widths by the values of a column of text; of many values, those with the most ignorance."""
 
 from __future__ import annotations
 

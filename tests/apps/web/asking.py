@@ -23,7 +23,7 @@ def post_csv(client, content, **headers):
 
 
 class Slow:
-    """The small model, after a pause."""
+    """The small model, which answers after a pause."""
 
     def __init__(self, seconds):
         self.seconds = seconds

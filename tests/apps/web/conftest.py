@@ -32,7 +32,7 @@ def browser(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def page(browser, explore_files):
-    """The page of two models on a phone, with all it asked for and all that went wrong."""
+    """The page of two models on a phone, with lists of its requests and of its errors."""
     files = [explore_files / name for name in ("model.cb", "rows.csv", "other.cb")]
     with served(*files, "--target", "price") as address:
         page = browser.new_page()

@@ -1,4 +1,4 @@
-"""What the command writes for rows of the page."""
+"""The command's output for rows of the page, and the page as users start it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SCRIPT = str(Path(sysconfig.get_path("scripts")) / "clearbands")
 
 
 def predicted(folder, model="model.cb"):
-    """What `clearbands predict` writes for the rows."""
+    """Return the bytes that `clearbands predict` writes for the rows."""
     out = folder / "out.csv"
     arguments = [folder / model, folder / "rows.csv", "--out", out]
     done = CliRunner().invoke(command, ["predict", *map(str, arguments)])
@@ -27,7 +27,7 @@ def predicted(folder, model="model.cb"):
 
 @contextmanager
 def served(*arguments, complaints=""):
-    """The address of the page, from the command as users run it, which complains of no more."""
+    """Run the command as users do; yield the page's address, then compare its standard error."""
     process = subprocess.Popen(
         [SCRIPT, "explore", *map(str, arguments), "--no-browser"],
         stdout=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""Bodies that do not come."""
+"""Bodies of requests that do not arrive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clients that keep the server waiting: they are let go, and keep nobody else waiting."""
+"""Slow clients are disconnected, and keep nobody else waiting."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HALF_A_BODY = (
 
 @contextmanager
 def slow_clients(port: int, count: int, sent: bytes):
-    """Connections that send this much and no more."""
+    """Open connections that send these bytes and no more."""
     with ExitStack() as stack:
         clients = [
             stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=10))
@@ -70,7 +70,7 @@ def test_a_second_header_that_does_not_end_is_not_waited_for_either(app):
     whole = b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
     patience = Patience(header_seconds=0.5)
     with serving(app, patience) as port, slow_clients(port, 3, whole + HALF_A_HEADER) as clients:
-        time.sleep(6)  # they are idle for as long as a connection may be
+        time.sleep(6)  # as long as a connection may be idle
         assert all(is_closed(client) for client in clients)
 
 
@@ -80,7 +80,7 @@ def test_when_there_are_too_many_the_slowest_makes_room(app, sent):
         with slow_clients(port, 20, sent) as clients:
             assert post_rows_to(port, [ROW])[0] == 200
             closed = [is_closed(client) for client in clients]
-            assert closed == [True] + [False] * 19  # the first came first
+            assert closed == [True] + [False] * 19  # the oldest is closed
         with slow_clients(port, 60, sent):
             assert post_rows_to(port, [ROW])[0] == 200
 

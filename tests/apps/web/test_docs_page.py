@@ -1,4 +1,4 @@
-"""The page at /docs, in a real browser without a network: it shows the description and tries it."""
+"""The page at /docs in a real browser without a network shows the description and tries it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def page(browser):
 
 
 def try_it(page, path):
-    """Open the block of a path and press its button; the block."""
+    """Open the block of a path, press its button, and return the block."""
     block = page.locator(".opblock", has=page.locator(f'[data-path="{path}"]'))
     block.locator(".opblock-summary-control").click()
     block.locator("button.execute").click()

@@ -18,7 +18,7 @@ from tests.served import COLUMNS, houses, linear_model, serving, small_model
 
 @pytest.fixture(scope="module")
 def crowded(browser):
-    """Two models with many categories and one outlier, on a phone."""
+    """The page of two models with many categories and one outlier, on a phone."""
     rng = np.random.default_rng(0)
     size = rng.lognormal(4.5, 0.4, 300)
     size[7] = 60_000
@@ -65,7 +65,7 @@ def test_labels_of_many_categories_do_not_overlap(crowded):
     crowded.wait_for_selector("svg[aria-label='Band along town']")
     labels = crowded.locator("#bands figure:first-child g.choice text")
     places = [float(label.get_attribute("x")) for label in labels.all()]
-    assert min(np.diff(places)) >= 20  # pixels, which text of 12 needs when it is slanted
+    assert min(np.diff(places)) >= 20  # pixels for slanted text of 12 pixels
     assert crowded.locator("#bands figure:first-child g.choice text.strong").count() == 1
     assert len({label.text_content() for label in labels.all()}) == len(places)
 
@@ -106,7 +106,7 @@ def test_the_page_loads_with_a_band_for_each_model(page):
     assert page.locator("#scatter circle.point").count() == 60
     assert "60 rows, 5 columns" in page.inner_text("#about")
     width = page.evaluate("document.documentElement.scrollWidth")
-    assert width <= 390  # nothing sticks out on a phone
+    assert width <= 390  # the width of a phone
 
 
 def test_a_slider_moves_the_band(page):
@@ -201,4 +201,4 @@ def test_an_upload_that_fails_says_why(page, tmp_path):
     page.set_input_files("#file", tmp_path / "wrong.csv")
     page.wait_for_selector("#scored .problem")
     assert "wrong.csv lacks 5 columns" in page.inner_text("#scored")
-    page.failures.clear()  # the browser notes the refusal itself
+    page.failures.clear()  # the browser logs the refusal

@@ -1,4 +1,4 @@
-"""Which Host headers are answered: names that were told, addresses, and nothing that hides one."""
+"""Host headers are answered if they hold a known name or an address, and nothing that hides one."""
 
 from __future__ import annotations
 

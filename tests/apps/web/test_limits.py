@@ -1,4 +1,4 @@
-"""Limits are counts and times that one can wait for."""
+"""Limits are positive counts and finite times."""
 
 import math
 

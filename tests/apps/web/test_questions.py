@@ -116,7 +116,7 @@ def test_the_description_names_every_question(client):
 
 def test_metrics_keep_to_the_levels_of_the_fit(client):
     post(client, "?level=0.1234567")
-    # With all its digits: a request may take 0.123 s.
+    # The level has more digits than times, since a request may take 0.123 s.
     assert "0.1234567" not in client.get("/metrics").text
 
 

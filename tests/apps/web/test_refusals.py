@@ -28,7 +28,7 @@ from tests.served import ROW
     ],
 )
 def test_a_wrong_value_is_named_by_row_and_column(client, changed, said):
-    body = json.dumps({"rows": [ROW, ROW | changed]})  # the client would refuse half characters
+    body = json.dumps({"rows": [ROW, ROW | changed]})  # the client cannot send half characters
     answer = client.post("/predict", content=body, headers={"content-type": "application/json"})
     assert answer.status_code == 422
     (error,) = answer.json()["errors"]
@@ -45,7 +45,7 @@ def test_several_kinds_of_bad_rows_are_all_reported(client):
     assert "row 0 (counted from 0), column 'x': expected a finite number" in detail
     assert "row 30 (counted from 0), column 'heated': the column is missing" in detail
     assert "row 31 (counted from 0): expected an object" in detail
-    assert "(and 31 more)" in detail  # 30 numbers, 3 columns, 1 row; three are told
+    assert "(and 31 more)" in detail  # of 30 numbers, 3 columns and 1 row
     assert len(errors) == 20
     assert {30, 31} < {error["row"] for error in errors}
 

@@ -1,4 +1,4 @@
-"""Values of requests, in their kinds."""
+"""Values of requests are read by the kind of their column."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.served import ROW, houses, linear_model
 
 
 def test_what_json_refuses_csv_refuses(client):
-    """The same values in both forms: either both are answered, and alike, or both are refused."""
+    """The same values as JSON and as csv get the same answer, or are both refused."""
     values = {
         "x": ["1.5", "1e3", "-0", "true", '"far"', "1e999", "null", '"2020-01-01"'],
         "age": ["40", "true", '"10:30"'],

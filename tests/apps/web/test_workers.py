@@ -43,7 +43,7 @@ def models(tmp_path_factory):
 
 @contextmanager
 def running(folder, *options):
-    """The service in two processes, as users start it: the first process, port and log."""
+    """Start the service in two processes as users do; yield the first process and the port."""
     shutil.copy(folder / "first.clear", folder / "model.clear")
     with open(folder / "log", "w+") as log:
         process = subprocess.Popen(
@@ -59,12 +59,12 @@ def running(folder, *options):
             port = int(re.search(r"http://127\.0\.0\.1:(\d+)", said)[1])
             wait_for(lambda: len(events(folder, "Application startup complete.")) == 2)
             yield process, port
-            if process.returncode is None:  # else the test has waited for its end
+            if process.returncode is None:  # the test did not end it
                 process.send_signal(signal.SIGTERM)
                 assert process.wait(60) == 0
         finally:
             with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)  # also those that would outlive the first
+                os.killpg(process.pid, signal.SIGKILL)  # all processes, if any is left
             process.communicate(timeout=60)
 
 
@@ -74,7 +74,7 @@ def test_what_keeps_the_service_from_starting_is_one_sentence(tmp_path, n_worker
     groups = frame["town"].to_numpy()
     model = linear_model(
         frame.drop("town"), price, calibration_groups=groups
-    )  # nobody wrote down its column
+    )  # no record says which column has the groups
     clearbands.save(model, tmp_path / "model.clear")
     done = subprocess.run(
         [SCRIPT, "serve", "model.clear", "--port", "0", "--workers", n_workers],
@@ -119,10 +119,10 @@ def metrics(port):
 
 
 class Asking(threading.Thread):
-    """Asks over one connection that it keeps as long as the server lets it, until told to end."""
+    """A client that asks over one connection until told to end, and connects anew if it fails."""
 
     def __init__(self, port):
-        super().__init__(daemon=True)  # one that a failed test leaves behind keeps nobody waiting
+        super().__init__(daemon=True)  # so that the tests can end without it
         self.port, self.points, self.failures, self.done = port, [], [], threading.Event()
 
     def run(self):
@@ -164,13 +164,13 @@ def test_a_model_is_read_again_without_a_lost_request(models):
             assert last == pytest.approx(first + 1000, rel=0.01)
             assert set(np.diff(thread.points)) <= {0.0, last - first}
         total = sum(len(thread.points) for thread in threads)
-        counted = metrics(port)  # of all four processes
+        counted = metrics(port)  # all four processes counted
         assert counted["clearbands_rows_total"] == total
         assert sum(name.startswith("clearbands_model{") for name in counted) == 1
 
 
 def test_what_goes_wrong_does_not_end_the_service(models):
-    """A file that cannot be read again changes nothing, and a process that dies is replaced."""
+    """An unreadable model file changes nothing, and a process that dies is replaced."""
     with running(models) as (process, port):
         (models / "model.clear").write_bytes(b"nonsense")
         process.send_signal(signal.SIGHUP)
@@ -184,7 +184,7 @@ def test_what_goes_wrong_does_not_end_the_service(models):
         wait_for(lambda: len(workers_of(process.pid) - {victim}) == 2)
         assert post_rows_to(port, [HOUSE])[0] == 200
 
-        # It is told to end while it waits before it replaces the next one.
+        # The service must end even while it waits before it replaces a process.
         os.kill(min(workers_of(process.pid)), signal.SIGKILL)
         wait_for(lambda: len(events(models, "worker died")) == 2)
         process.send_signal(signal.SIGTERM)
@@ -192,7 +192,7 @@ def test_what_goes_wrong_does_not_end_the_service(models):
 
 
 def test_when_the_first_process_is_killed_the_others_leave(models):
-    """Nobody could tell them to any more."""
+    """Without the first process nobody could tell the others to end."""
     with running(models) as (process, _):
         others = workers_of(process.pid)
         process.kill()
@@ -201,7 +201,7 @@ def test_when_the_first_process_is_killed_the_others_leave(models):
 
 
 def test_the_processes_share_the_memory_of_the_model(models, tmp_path):
-    """A model of some 60 MB: each process has less than half of it to itself."""
+    """With a model of some 60 MB, each process has less than half of it to itself."""
     frame, price = documented_houses()
     model = linear_model(frame, price)
     model.ballast_ = np.random.default_rng(0).normal(size=8_000_000)

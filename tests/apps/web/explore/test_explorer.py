@@ -53,7 +53,7 @@ def test_the_page_may_load_nothing_from_elsewhere(page_client):
     folder = Path(clearbands.__file__).parent / "apps" / "web" / "explore" / "page"
     for path in folder.iterdir():
         addresses = re.findall(r"https?://[\w./]+", path.read_text())
-        assert set(addresses) <= {"http://www.w3.org/2000/svg"}  # a name, not a place
+        assert set(addresses) <= {"http://www.w3.org/2000/svg"}  # a namespace, which nothing loads
         assert page_client.get(f"/{path.name}").status_code == 200
 
 

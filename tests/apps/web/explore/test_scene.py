@@ -1,4 +1,4 @@
-"""What the page can show: controls, models and rows."""
+"""The content of the page: controls, models and rows."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_models_without_a_common_level_cannot_be_compared():
         ValueError, match=r"no confidence level in common: \[0.9, 0.5\] and \[0.8\]"
     ):
         make_scene({"a": small_model(), "b": other}, frame)
-    # An encoder that does not tell what its columns hold: the table does.
+    # Where the encoder does not tell the kinds of columns, the table does.
     assert [c.kind for c in make_scene({"b": other}, frame).controls] == ["number", "number"]
 
 

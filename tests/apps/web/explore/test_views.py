@@ -1,4 +1,4 @@
-"""What the page computes is what the model says."""
+"""The page shows the numbers of the model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_the_page_starts_from_a_real_row_along_the_column_that_tells_most():
     frame = pl.DataFrame([*rows, middle, *({**middle, "size": 90.0 + i} for i in range(40))])
     model = linear_model(frame, 2.0 * frame["size"].to_numpy())
     scene = make_scene({"a": model}, frame)
-    assert [control.typical for control in scene.controls] == [50.0, 3.0, None]  # most have none
+    assert [control.typical for control in scene.controls] == [50.0, 3.0, None]  # mostly None
     assert scene.rows[scene.first] == middle
     assert views.overview(scene)["column"] == "size"
 
@@ -58,7 +58,7 @@ def test_along_a_column_only_that_column_moves(scene, column):
     places = answer["places"]
     band = answer["models"][0]["bands"][0]
     assert len(band["prediction"]) == len(places)
-    if column in ("age", "heated", "colour"):  # the row's own value is among the places
+    if column in ("age", "heated", "colour"):  # one of the places is the row's value
         assert band["prediction"][places.index(ROW[column])] == here
 
 
@@ -113,7 +113,7 @@ def test_why_says_what_the_typical_value_would_change(scene):
 
 
 def test_long_lists_are_cut_and_show_the_row_all_the_same():
-    frame = pl.DataFrame({"count": [f"c{i:03}" for i in range(120)]})  # a name polars uses itself
+    frame = pl.DataFrame({"count": [f"c{i:03}" for i in range(120)]})  # polars uses this name
     scene = make_scene({"a": linear_model(frame, np.arange(120.0))}, frame)
     (control,) = scene.controls
     assert len(control.choices) == 40

@@ -1,4 +1,4 @@
-"""What the service says about its model and itself."""
+"""The description that the service gives of its model and itself."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_health_and_model_say_what_there_is(client):
 
 @pytest.mark.parametrize("guarantee", Guarantee)
 def test_every_guarantee_has_words(guarantee):
-    """None is explained by another: where nothing is promised, no words promise anything."""
+    """Words promise a probability if the guarantee is finite-sample, and only then."""
     told = guarantee_of(SimpleNamespace(guarantee_=guarantee.value, calibration_="conformal"))
     in_words = told["guarantee_in_words"]
     assert ("at least the probability" in " ".join(in_words.split())) == guarantee.is_finite_sample
@@ -62,5 +62,5 @@ def test_the_model_is_named_with_its_version_fingerprint_and_date():
         (label,) = [name for name in metrics_of(client) if name.startswith("clearbands_model{")]
         assert 'fingerprint="aabb"' in label
         assert 'fitted="2026-01-31T13:45:00Z"' in label
-    with TestClient(create_app(small_model())) as client:  # that knows nothing of the kind
+    with TestClient(create_app(small_model())) as client:  # a model without an origin
         assert client.get("/model").json()["fitted"] is None

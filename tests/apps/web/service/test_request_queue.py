@@ -1,4 +1,4 @@
-"""A line with so many places."""
+"""The queue of requests has a fixed number of places."""
 
 from __future__ import annotations
 
@@ -32,6 +32,6 @@ def test_without_a_free_thread_or_place_it_is_503():
     ):
         pass
     assert refused.value.status == 503
-    with line.place():  # free again
+    with line.place():  # the place is free again
         assert asyncio.run(ask()) == 1
     line.close()

@@ -23,7 +23,7 @@ def test_too_many_rows_and_bytes_are_413(client):
     rows = ",".join(COLUMNS) + "\n" + "1,2,,,\n" * 101
     assert post_csv(client, rows).status_code == 413
 
-    def chunks():  # without a length in the header
+    def chunks():  # such a request has no length in its header
         yield from [b"x" * 1000] * 50
 
     assert post_csv(client, chunks()).status_code == 413

@@ -1,4 +1,4 @@
-"""The description, tried on the service itself."""
+"""The OpenAPI description holds for requests to the service."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_fuzzed_from_its_own_description_nothing_breaks():
         def ask(case):
             response = case.call()
             seen.add((case.media_type, response.status_code))
-            # To the description csv and tails are just text, and most text is neither.
+            # The description allows any text as csv or as tails, which most text is not.
             is_text = case.media_type == "text/csv" or "tails" in (case.query or {})
             case.validate_response(
                 response, excluded_checks=[positive_data_acceptance] if is_text else []

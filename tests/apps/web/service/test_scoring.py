@@ -79,7 +79,7 @@ def test_infinite_bounds_are_null():
 
 @pytest.fixture(scope="module")
 def named_houses():
-    """A service of a model whose fit knew the column that names the rows."""
+    """A service whose model knows from its fit which column names the rows."""
     frame = houses(60)
     model = linear_model(frame.select("x", "age"), frame["price"].to_numpy())
     model.origin_ = Origin(target="price", id="house")

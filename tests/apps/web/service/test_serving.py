@@ -1,4 +1,4 @@
-"""The service as it is started: its token, and requests under way at its end."""
+"""The service from start to end: its token, and requests under way when it stops."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_the_token_comes_from_the_environment_or_a_file(monkeypatch, tmp_path):
 
 @contextmanager
 def running(service_files):
-    """The service of the documented houses, as users start it: the process and its port."""
+    """Start the service of the documented houses as users do; yield the process and its port."""
     clearbands.save(linear_model(*documented_houses()), service_files / "houses.clear")
     process = subprocess.Popen(
         [SCRIPT, "serve", "houses.clear", "--port", "0"],
@@ -77,7 +77,7 @@ def test_the_service_works_as_documented_and_finishes_what_is_under_way(tmp_path
 
 
 def check_documented_answers(service_files, port):
-    """What docs/serving.md shows is what its commands give."""
+    """Check that the commands of docs/serving.md give the answers shown there."""
     if shutil.which("curl") is None:
         return
     text = (Path(__file__).parents[4] / "docs" / "serving.md").read_text()
@@ -100,7 +100,7 @@ def check_documented_answers(service_files, port):
 
 
 def round_numbers(value):
-    """As the page shows them, to four digits."""
+    """Round to four digits, as the page shows numbers."""
     if isinstance(value, dict):
         return {key: round_numbers(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -109,7 +109,7 @@ def round_numbers(value):
 
 
 def check_a_request_at_the_end(process, port):
-    """SIGTERM comes in the middle of it: it is answered, and the service ends well."""
+    """Check that a request is answered that SIGTERM interrupts, and that the service ends well."""
     body = json.dumps({"rows": [{"area": 100, "rooms": 3, "town": "Bern"}]}).encode()
     connection = HTTPConnection("127.0.0.1", port, timeout=60)
     connection.putrequest("POST", "/predict")
@@ -140,7 +140,7 @@ def test_the_model_is_written_at_once_and_at_the_end(tmp_path):
         post(client, hours(5, first=120))
         assert clearbands.load(path).rolling_.n_rows == 5
         post(client, hours(5, first=125))
-        assert clearbands.load(path).rolling_.n_rows == 5  # a moment ago
+        assert clearbands.load(path).rolling_.n_rows == 5  # the last writing was a moment ago
     assert clearbands.load(path).rolling_.n_rows == 10
 
 
@@ -148,7 +148,7 @@ def test_a_model_that_took_its_place_is_not_overwritten(tmp_path, caplog):
     path = tmp_path / "model.clear"
     clearbands.save(in_time(), path)
     save = _ModelWriter(path, files.fingerprint(path).rpartition(" ")[2])
-    clearbands.save(in_time(confidence_level=0.5), path)  # somebody fitted anew
+    clearbands.save(in_time(confidence_level=0.5), path)  # another model takes its place
     with caplog.at_level(logging.WARNING):
         save(in_time())
     assert clearbands.load(path).confidence_level == 0.5
