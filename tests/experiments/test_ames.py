@@ -1,4 +1,4 @@
-"""The Ames case study from end to end, on houses that are made up."""
+"""The Ames case study from end to end, on made-up houses."""
 
 import math
 
@@ -26,7 +26,7 @@ FEW = [
 
 
 def made_up_houses(n, seed):
-    """Prices that depend on quality and area, among the columns of the real houses."""
+    """Draw houses with the columns of the real ones; prices depend on quality and area."""
     rng = np.random.default_rng(seed)
     houses = {name: rng.choice(levels, n) for name, levels in NOMINAL.items()}
     houses |= {name: rng.choice(scale.levels, n) for name, scale in SCALES.items()}
@@ -90,7 +90,7 @@ def test_scores_are_in_dollars_and_those_of_the_parts(small_study):
 
 
 def test_versions_that_are_the_same_are_fitted_once(small_study):
-    """Of two numeric features no call is about any but that on the response."""
+    """With two numeric features, only the judgement call on the response makes a difference."""
     train = ames.SCENARIOS["2 features"].training_rows(small_study.train, 0)
     pcs = ames.study_model(0).epistemic.fit(train.X, train.y)
     assert len(pcs.duplicates_) == len(FEW) - 3
@@ -152,7 +152,7 @@ def test_the_real_houses():
 
 
 def test_what_rows_and_features_do_to_the_parts(monkeypatch, tmp_path, capsys):
-    """The houses' prices depend on two columns; with one of them alone the rest is noise."""
+    """The prices depend on two columns; with one of them alone, the other adds to the noise."""
     houses = ames_data.Houses(*(made_up_houses(n, seed) for seed, n in enumerate((200, 100, 100))))
     monkeypatch.setattr(ames_data, "load", lambda: houses)
     features = {"one": ("gr_liv_area",), "two": ("gr_liv_area", "overall_qual")}

@@ -1,4 +1,4 @@
-"""Each judgement call changes what it says and nothing else."""
+"""Each judgement call changes the step that it names and nothing else."""
 
 import numpy as np
 import pandas as pd
@@ -42,7 +42,7 @@ FILLED = FillCategories().fit_transform(Clean().fit_transform(HOUSES))
 
 
 def assert_changed_only(before, after, columns):
-    """All other columns are there and as they were."""
+    """Check that all other columns are still there and unchanged."""
     rest = [name for name in before if name not in columns]
     pd.testing.assert_frame_equal(after[rest], before[rest])
 
@@ -56,7 +56,7 @@ def test_there_are_432_ways_and_each_has_a_name():
     ("call", "option"), [(call, option) for call, options in OPTIONS.items() for option in options]
 )
 def test_a_call_concerns_one_step(call, option):
-    """Of the composed preprocessing nothing differs but the step that the call names."""
+    """Only the step that the call names differs in the composed preprocessing."""
     usual, changed = Choices(), Choices()._replace(**{call: option})
     steps = {
         name: (repr(step), repr(dict(changed.pipeline().steps)[name]))
@@ -82,7 +82,7 @@ def test_what_is_filled_in_was_learned_from_training_rows():
     train, new = HOUSES.iloc[:2], HOUSES.iloc[2:]
     cleaned = Clean().fit(train).transform(new)
     assert cleaned["lot_frontage"].tolist() == [70, 70]  # the median of 60 and 80
-    assert "pool_qc" in cleaned  # half of the two training rows have it
+    assert "pool_qc" in cleaned  # one of the two training rows has it
     filled = FillCategories("mode").fit(train).transform(new)
     assert filled["garage_type"].tolist() == ["Attchd", "Detchd"]
     assert filled["pool_qc"].tolist() == ["Gd", "Gd"]
@@ -98,7 +98,7 @@ def test_missing_categories(missing, filled):
 
 def test_neighborhoods_beyond_the_commonest_are_other():
     step = KeepNeighborhoods(2).fit(FILLED)
-    # Sawyer and Mitchel have one house each: the alphabet decides.
+    # Sawyer and Mitchel have one house each, so the alphabet decides.
     expected = ["NAmes", "other", "NAmes", "Mitchel"]
     assert step.transform(FILLED)["neighborhood"].tolist() == expected
     assert_changed_only(FILLED, step.transform(FILLED), {"neighborhood"})
@@ -155,7 +155,7 @@ def test_columns_with_one_value_in_most_training_rows_go():
     train = pd.DataFrame({"a": [0, 0, 0, 1], "b": [0, 0, 1, 1], "neighborhood": list("xxxy")})
     assert list(DropIdentical(0.75).fit_transform(train)) == ["a", "b", "neighborhood"]
     assert list(DropIdentical(0.74).fit_transform(train)) == ["b"]
-    same = train.assign(b=0)  # in new rows alone
+    same = train.assign(b=0)  # b is constant in new rows only
     assert list(DropIdentical(0.74).fit(train).transform(same)) == ["b"]
 
 
@@ -184,7 +184,7 @@ def test_the_response_comes_back_to_dollars(response):
 
 
 def test_the_correlation_is_that_with_the_response_as_chosen():
-    """Prices double from house to house: a line on the logarithmic scale alone."""
+    """Prices double from house to house, which is a line on the logarithmic scale only."""
     X = pd.DataFrame({"step": np.arange(12.0), "size": np.ones(12)})
     prices = 2.0 ** np.arange(12)
     strict = KeepCorrelated(0.95)

@@ -1,4 +1,4 @@
-"""The benchmark's harness on a tiny synthetic set: rows, resuming, failures, added methods."""
+"""The harness of the benchmark on a tiny set: rows, resuming, failures, added methods."""
 
 import math
 import os
@@ -37,7 +37,7 @@ REPOSITORY = Path(__file__).parents[2]
 
 @pytest.fixture
 def tiny(monkeypatch, tmp_path):
-    """A folder with one small table."""
+    """Return a folder with one small table."""
     X, y = noisy_line(200)
     table = pd.DataFrame(X, columns=["a", "b"]).assign(target=y)
     table.to_parquet(tmp_path / "tiny.parquet")
@@ -93,7 +93,7 @@ def test_settings_share_a_fit_when_they_choose_the_same_model():
 
 
 def test_variants_share_a_fit_of_the_same_models():
-    """Where boosting wins in (a), (b) needs no fit of its own, and is what it would be alone."""
+    """If boosting wins in (a), (b) needs no fit of its own, and equals a fit of (b) alone."""
     X = np.random.RandomState(0).uniform(-1, 1, (300, 3))
     y = 5 * X[:, 0] * X[:, 1] + X[:, 2]  # a product, which splines cannot follow
     splits = {"standard": protocol.split_rows(300, 777)}
@@ -103,11 +103,11 @@ def test_variants_share_a_fit_of_the_same_models():
     alone = parts.fit_parts("b", X, y, splits, 777, n_bootstraps=3)["standard"]
     assert len(fitted) == 1
     np.testing.assert_array_equal(in_b.fitted.aleatoric, alone.fitted.aleatoric)
-    assert in_a.seconds["pcs"] > in_b.seconds["pcs"]  # (a) has to choose besides
+    assert in_a.seconds["pcs"] > in_b.seconds["pcs"]  # the time of (a) includes the choice
 
 
 def test_each_setting_is_judged_on_its_own_validation_rows():
-    """A model that is perfect on one half alone wins there and loses on the whole fifth."""
+    """A model that is perfect on half of the fifth wins on that half and loses on the whole."""
     X, y = noisy_line(200)
     splits = {s: protocol.split_rows(200, 777, s) for s in protocol.SETTINGS}
     X = np.column_stack([X, np.zeros(200), np.zeros(200)])
@@ -231,7 +231,7 @@ def test_rows_say_what_the_methods_found(tiny):
     path = tiny / "rows.csv"
     run_tiny(path)
     rows = results.read(path).set_index(["setting", "method"])
-    np.testing.assert_allclose(rows["quantile_loss"] * 80, rows["interval_score"])  # 4 / alpha
+    np.testing.assert_allclose(rows["quantile_loss"] * 80, rows["interval_score"])  # 80 = 4 / alpha
     assert rows.loc[("standard", "lambda=1"), "lambda"] == 1
     assert rows.loc[("standard", "gamma1=1"), "gamma1"] == 1
     assert math.isnan(rows.loc[("standard", "ALEATORIC"), "lambda"])
@@ -242,7 +242,7 @@ def test_rows_say_what_the_methods_found(tiny):
 
 @pytest.mark.slow
 def test_killed_in_the_middle_and_resumed_gives_the_same_rows(tiny):
-    """A method kills the process; the next run, without it, fills in the rest."""
+    """A method kills the process; the next run, without this method, adds the missing rows."""
     whole, cut = tiny / "whole.csv", tiny / "cut.csv"
     run_tiny(whole, seeds=(777, 778))
     killer = tiny / "killer.py"
@@ -277,7 +277,7 @@ def test_killed_in_the_middle_and_resumed_gives_the_same_rows(tiny):
     )
     assert killed.returncode == 9
     with cut.open("a") as file:
-        file.write("tiny,b,standard,778,Nai")  # what a kill during a write leaves
+        file.write("tiny,b,standard,778,Nai")  # a row that a kill cuts off
     there = len(cut.read_text().splitlines())
     assert 5 < there < len(whole.read_text().splitlines())
     run_tiny(cut, seeds=(777, 778))
@@ -291,7 +291,7 @@ def test_killed_in_the_middle_and_resumed_gives_the_same_rows(tiny):
 def test_jobs_change_no_row(tiny):
     one, two = tiny / "one.csv", tiny / "two.csv"
     run_tiny(one, seeds=(777, 778))
-    get_reusable_executor().shutdown()  # workers of other tests do not know this test's folder
+    get_reusable_executor().shutdown()  # workers of other tests have another folder
     run.run(["tiny"], ["b"], [777, 778], run.Options(two, n_bootstraps=4), n_jobs=2)
     pd.testing.assert_frame_equal(without_seconds(one), without_seconds(two))
     three = tiny / "three.csv"
@@ -453,7 +453,7 @@ def test_a_cell_beside_the_papers_value(tiny, capsys):
 
 
 def test_a_cell_whose_winner_is_named(tiny, capsys):
-    """Of (a), boosting alone is (b)."""
+    """Variant (a) with boosting alone equals (b)."""
     X, y = datasets.load("tiny")
     splits = {"standard": protocol.split_rows(200, 777)}
     named = parts.fit_parts("a", X, y, splits, 777, n_bootstraps=3, models=["boosting"])
@@ -466,7 +466,7 @@ def test_a_cell_whose_winner_is_named(tiny, capsys):
 
 
 def test_a_cell_on_the_authors_bootstraps(tiny, capsys):
-    """Center and members are those of `authors`, whatever models learn the residuals."""
+    """Center and members equal those of `authors`, whatever models learn the residuals."""
     pytest.importorskip("xgboost")
     (tiny / "tiny.parquet").rename(tiny / "airfoil.parquet")
     arguments = ["beside", "airfoil", "b", "--seeds", "779", "--authors-draws"]
@@ -490,7 +490,7 @@ def test_a_cell_with_other_halves(tiny, capsys):
 
 
 def test_uacqr_around_the_forest_of_all_rows(tiny, monkeypatch, capsys):
-    """Its bounds are that forest's; how far they are moved, the bootstraps say."""
+    """The bounds are those of the forest; the bootstraps say how far they move."""
     (tiny / "tiny.parquet").rename(tiny / "airfoil.parquet")
     arguments = ["uacqr_ways", "airfoil", "--seeds", "777", "778", "--bootstraps", "25"]
     monkeypatch.setattr(sys, "argv", arguments)

@@ -57,7 +57,7 @@ def test_the_methods_are_what_their_names_say(small_networks):
     )
     np.testing.assert_allclose(by_name["SQR"].intervals, np.stack([lower, upper], axis=1))
     np.testing.assert_allclose(by_name["SQR"].center, middle)
-    # Both bounds of SQR-conformal move by one distance, unless they meet the median.
+    # Both bounds of SQR-conformal move by the same distance, unless they meet the median.
     moved = by_name["SQR-conformal"].intervals
     distance = moved[:, 1] - upper
     free = (moved[:, 0] < middle) & (moved[:, 1] > middle)
@@ -74,7 +74,7 @@ def test_the_methods_are_what_their_names_say(small_networks):
         np.testing.assert_allclose(factors, factors[0])
     stretched = (by_name["DE-quantiles"].intervals[:, 1] - center) / widths[:, 1, 0]
     np.testing.assert_allclose(stretched, stretched[0], rtol=1e-6)
-    # Its factor is the least that covers 38 of the 40 calibration rows.
+    # The factor is the smallest that covers 38 of the 40 calibration rows.
     rows = case.calibration
     reach = np.where(rows.y > rows.center, rows.from_quantiles[:, 1], rows.from_quantiles[:, 0])
     needed = np.sort(np.abs(rows.y - rows.center) / reach)
@@ -94,7 +94,7 @@ def test_rows_of_the_variant(small_networks, monkeypatch, tmp_path):
 
 
 def printed_rows():
-    """The paper's own means as if they were rows of ours."""
+    """Return the paper's means in the form of our rows."""
     wide = pd.concat(compare.printed_means("deep", "standard"), axis=1).stack(future_stack=True)
     rows = wide.reset_index()
     rows = rows.assign(variant="deep", setting="standard", seed=777, error="", gamma1=1.0)
@@ -110,7 +110,7 @@ def test_the_papers_tables_are_found_and_complete():
         assert found.shape == (17, 5)
         assert found.notna().all().all()
     found = summary.improvement_over_networks({"quantile_loss": means["quantile_loss"]})
-    # As the paper sums it up, but for the rounding of its tables.
+    # These are the paper's own averages, up to the rounding of its tables.
     expected = {"DE": 23.98, "SQR": 13.66, "DE-conformal": 24.08, "SQR-conformal": 10.12}
     for method, value in expected.items():
         assert found.at["quantile_loss", method] == pytest.approx(value, abs=0.4)
@@ -122,7 +122,7 @@ def test_tables():
     assert {f"deep-standard-{metric}" for metric in results.METRICS} <= set(found)
     assert found["deep-standard-nciw"].header == ["dataset", *NAMES]
     gain = found["deep-standard-gain"]
-    for line in gain.cells:  # ours are the paper's here
+    for line in gain.cells:  # here our rows are the paper's
         for cell in line[1:]:
             ours, theirs = cell.rstrip(")").split(" (")
             assert ours == theirs

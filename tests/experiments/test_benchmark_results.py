@@ -1,4 +1,4 @@
-"""Tables, figures and the comparison from stored rows whose right answers are plain."""
+"""Tables, figures and the comparison, from rows whose results are known."""
 
 import csv
 
@@ -22,7 +22,7 @@ LOSSES = {"CLEAR": 1.0, "PCS-EPISTEMIC": 1.5, "ALEATORIC": 3.0, "ALEATORIC-R": 1
 
 
 def make_rows(losses=None, sets=("airfoil", "computer"), seeds=(777, 778), **columns):
-    """Rows in which every measure is the loss times a factor of the set and the seed."""
+    """Return rows where each measure is the loss times a factor of the set and the seed."""
     rows = []
     for i, dataset in enumerate(sets):
         for seed in seeds:
@@ -95,7 +95,7 @@ def test_averages_are_given_with_and_without_the_set_that_the_paper_left_out():
 
 
 def test_the_papers_values_per_seed_give_the_papers_averages():
-    """Variant (a): 15.8, 34.4 and 9.4 % in quantile loss, 28.2 % in NCIW against ALEATORIC."""
+    """Variant (a) saves 15.8, 34.4 and 9.4 % quantile loss, and 28.2 % NCIW against ALEATORIC."""
     rows = pd.read_parquet(published.PER_SEED).rename(columns={"seed_index": "seed"})
     rows = rows[rows["variant"] == "a"]
     wide = rows.pivot(
@@ -182,7 +182,7 @@ def test_loss_and_time_are_of_the_splits_that_all_methods_have():
 
 
 def test_comparison_with_the_values_per_seed(capsys, tmp_path):
-    """Rows made of the paper's own values, one of them a fifth larger."""
+    """The rows are the paper's own values, with one value a fifth larger."""
     values = published.per_seed("b")
     rows = make_rows(sets=("airfoil", "concrete"))
     for i, row in rows.iterrows():
@@ -216,7 +216,7 @@ def test_comparison_with_the_printed_tables():
 
 
 def far_cell(tmp_path, percent, text, **columns):
-    """The cause and the line of one cell whose rows are the paper's, off by so many percent."""
+    """Return cause and line of a cell whose rows are the paper's, changed by so many percent."""
     path = tmp_path / "causes.toml"
     path.write_text(text)
     rows = make_rows({"CLEAR": 1.0}, ("airfoil",), seeds=range(777, 781))
@@ -239,7 +239,7 @@ def test_a_difference_above_five_percent_gets_its_cause(tmp_path):
 
 
 def test_what_differs_both_ways_from_seed_to_seed_is_chance(tmp_path):
-    """+40, -20, +40, -20 %: 10 on average, with a standard error of about 17."""
+    """The mean of +40, -20, +40 and -20 % is 10, with a standard error of about 17."""
     assert far_cell(tmp_path, [40, -20, 40, -20], "").cause == compare.CHANCE
     assert far_cell(tmp_path, [11, 9, 11, 9], "").cause == compare.UNKNOWN
 
@@ -257,7 +257,7 @@ def test_draws_of_the_standard_setting_count_for_the_same_fits_conformalized():
         for setting, values in (("standard", {"CLEAR": 1.0}), ("conformalized", {"CLEAR-c": 1.0}))
     )
     found = compare.differences(rows).set_index(["setting", "metric"])["chance"]
-    rounding = 100 * 0.0005 / 0.110  # printed as 0.110, of ten seeds
+    rounding = 100 * 0.0005 / 0.110  # ten seeds are printed as 0.110
     drawn = found["standard", "quantileloss"]
     assert drawn > 0
     assert found["conformalized", "quantileloss"] == pytest.approx(rounding + drawn)
@@ -281,7 +281,7 @@ def test_every_cause_names_a_command_and_cells():
 
 
 def test_results_and_the_summary_are_what_the_rows_say():
-    """`python -m experiments summary` was run after the rows were packed."""
+    """The page and the summary were made from the packed rows (`python -m experiments summary`)."""
     found = results_page.Found.of(results.read(results_page.PACKED))
     text = results_page.PAGE.read_text()
     assert results_page.fill(text, found) == text
@@ -297,7 +297,7 @@ def test_the_page_refuses_blocks_that_it_does_not_know():
 
 
 def test_mean_ranks_and_what_they_cannot_tell_apart():
-    """Demsar (2006): with 4 methods on 14 sets the least difference is 1.25."""
+    """By Demsar (2006), ranks of 4 methods on 14 sets differ if they are 1.25 apart."""
     losses = {"CLEAR": 1.0, "Naive": 2.0, "ALEATORIC": 3.0, "gamma1=1": 4.0}
     rows = make_rows(losses, [f"set {i}" for i in range(14)])
     ranks, least = paired_figures.mean_ranks(rows)

@@ -13,7 +13,7 @@ def test_calibration_error_by_hand():
     p = np.array([[0.9, 0.1]] * 10)
     assert calibration_error(np.r_[np.zeros(9, int), 1], p) == pytest.approx(0)
     assert calibration_error(np.zeros(10, int), p) == pytest.approx(0.1)
-    mixed = np.vstack([p, [[0.5, 0.5]] * 10])  # two bins, one off by 0.1 and one by 0.5
+    mixed = np.vstack([p, [[0.5, 0.5]] * 10])  # two bins with errors of 0.1 and 0.5
     assert calibration_error(np.zeros(20, int), mixed) == pytest.approx(0.3)
 
 
@@ -64,7 +64,7 @@ def test_a_run_is_resumed_and_has_every_method(tmp_path):
     asked = ["plain ensemble", "ClearClassifier", "HistGradientBoosting"]
     classes.run_missing(["wine"], [777], asked, path)
     written = path.read_bytes()
-    classes.run_missing(["wine"], [777], asked, path)  # all rows are there
+    classes.run_missing(["wine"], [777], asked, path)  # no row is missing
     assert path.read_bytes() == written
     rows = pd.read_csv(path).set_index("method")
     assert {"plain ensemble", "c1 and c2", "Platt", "MAPIE, APS", "ClearClassifier"} <= set(

@@ -1,4 +1,4 @@
-"""Where coverage holds: gaps that are known, a table of rows, and ERT beside another package."""
+"""Where coverage holds: known gaps, a table of rows, and ERT against another package."""
 
 import sys
 import types
@@ -51,7 +51,7 @@ def test_rows_are_kept_and_ranked(tmp_path, monkeypatch, capsys):
 
 @pytest.fixture
 def covmetrics(monkeypatch):
-    """Its module of ERT knows tensors; without torch a name does for them."""
+    """Import ERT of covmetrics, which names tensors: without torch, an empty class stands in."""
     try:
         import torch  # noqa: F401
     except ImportError:
@@ -72,7 +72,7 @@ def test_ert_is_that_of_covmetrics(covmetrics):
     )
     hit = covered(y, intervals).astype(float)
     theirs = covmetrics.ERT(RandomForestClassifier, **options)
-    folds = np.random.RandomState(0).randint(2**31 - 1)  # as ours draws them
+    folds = np.random.RandomState(0).randint(2**31 - 1)  # drawn as ours draws it
     value = theirs.evaluate(X, hit, 0.1, random_state=folds, loss=covmetrics.L1_miscoverage)
     assert own.total > 0.05
     assert own.total == pytest.approx(value, rel=1e-6)

@@ -1,4 +1,4 @@
-"""Distributions are scored as they should be, and rows are not computed twice."""
+"""Scores of distributions have known values, and no row is computed twice."""
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ def test_quantiles_of_the_truth_are_uniform_and_shifted_ones_are_not():
     found = distributions.scores(y, truth)
     assert found["pit_distance"] < 0.03
     assert found["coverage_80"] == pytest.approx(0.8, abs=0.02)
-    assert found["crps"] == pytest.approx(1 / 6, abs=0.01)  # of a uniform distribution
+    assert found["crps"] == pytest.approx(1 / 6, abs=0.01)  # known for uniform y
     off = distributions.scores(y, truth + 0.2)
     assert off["pit_distance"] == pytest.approx(0.2, abs=0.03)
     assert off["crps"] > found["crps"]

@@ -1,4 +1,4 @@
-"""Preparation on small raw tables, and what is said without internet."""
+"""Preparation of small raw tables, and the errors without internet."""
 
 import io
 import tarfile
@@ -22,7 +22,7 @@ def cache(monkeypatch, tmp_path):
 
 
 class Answer(io.BytesIO):
-    """What urlopen gives, breaking off after some bytes if asked to."""
+    """An answer of urlopen, whose connection may be lost after some bytes."""
 
     def __init__(self, content, status=200, breaks_after=None):
         super().__init__(content)

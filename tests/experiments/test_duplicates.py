@@ -1,4 +1,4 @@
-"""Copies stay on one side of a split where they shall."""
+"""Copies of a row stay on one side of a split, where that is asked for."""
 
 import numpy as np
 import pandas as pd

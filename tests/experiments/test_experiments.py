@@ -1,4 +1,4 @@
-"""The authors' way of variant (b), on data where the right answer is plain."""
+"""The authors' procedure for variant (b), on data with known results."""
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ from experiments.authors import Parts
 
 
 class Recorder:
-    """Predicts the given quantile of the targets, and remembers what it was fitted on."""
+    """A model that predicts a quantile of its targets, and keeps the rows it was fitted on."""
 
     def __init__(self, quantile):
         self.quantile = quantile
@@ -49,7 +49,7 @@ def data():
 
 @pytest.fixture
 def parts():
-    """Calibration and test rows with positive widths."""
+    """Draw calibration and test rows with positive widths."""
     rng = np.random.default_rng(1)
 
     def draw(n):
@@ -138,7 +138,7 @@ def test_members_see_bootstraps_of_the_splits_seed(data, recorders):
 
 
 def test_aleatoric_draws():
-    # NumPy keeps the stream of RandomState for good, so these numbers may stand here.
+    # NumPy never changes the stream of RandomState, so these numbers can be fixed here.
     np.testing.assert_array_equal(authors.aleatoric_draw(10, 0), [7, 6, 7, 1, 7, 4, 7, 9, 8, 7])
     np.testing.assert_array_equal(
         authors.aleatoric_draw(10, 3), np.random.RandomState(780).choice(10, size=10, replace=True)
@@ -149,7 +149,7 @@ def test_aleatoric_draws():
 
 
 def test_center_and_widths_of_the_members():
-    members = [Curve(value) for value in range(41)]  # 0, 1, ..., 40: 2.5 % is exactly 1
+    members = [Curve(value) for value in range(41)]  # the 2.5 % quantile of 0 to 40 is 1
     center, widths = authors.epistemic_part(members, np.zeros((1, 1)))
     np.testing.assert_allclose(center, [20])
     np.testing.assert_allclose(widths, [[19, 19]])
@@ -161,7 +161,7 @@ def test_medians_are_taken_before_the_difference():
         [Curve(0), Curve(5), Curve(9)],
         [Curve(3), Curve(6), Curve(7)],
     ]
-    # Medians of the curves 0, 5, 7; the median of the three differences above would be 1.
+    # The medians of the curves are 0, 5 and 7; the median of the three upper widths would be 1.
     np.testing.assert_array_equal(authors.aleatoric_widths(triples, np.zeros((1, 1))), [[5, 2]])
 
 

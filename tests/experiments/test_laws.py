@@ -14,8 +14,8 @@ from experiments.simulation_fit import Cell, fit_world
 Z90, Z95 = stats.norm.ppf(0.95), stats.norm.ppf(0.975)
 EASY, HARD = (2.16357, 2.16357), (2 * 1.81514, 2 * 1.81514)
 
-# level; by value of x: how often, the law of y, the true interval, and one that trades conditional
-# coverage for average width; the two average widths as printed
+# Each example has the level; for each value of x its frequency, the law of y, the true interval and
+# one that gives up conditional coverage for a smaller mean width; and both mean widths as printed.
 EXAMPLES = {
     "uniform at 90 %": (
         0.9,
@@ -59,7 +59,7 @@ EXAMPLES = {
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_width_at_the_same_coverage_rewards_what_the_quantile_loss_does_not(name):
-    """On targets spread evenly over the quantiles of their laws."""
+    """The targets are spread evenly over the quantiles of their laws."""
     level, values, width_of_true, width_of_narrow = EXAMPLES[name]
     steps = (np.arange(20_000) + 0.5) / 20_000
     y = np.concatenate([law.ppf(steps) for often, law, *_ in values for _ in range(often)])
@@ -99,7 +99,7 @@ def test_no_single_factor_beats_clear_in_the_population(model):
 
 @pytest.mark.slow
 def test_coverage_of_conformalized_clear_follows_the_beta_law(model):
-    """Exactly for any n: n + 1 = 30 is one of those where the mean of the law is the level."""
+    """The law holds for any n; with n + 1 = 30 its mean is exactly the level."""
     n, draws = 29, 300
     coverage = laws.conformal_coverage(model, n, draws, np.random.default_rng(1))
     k, rest = beta_parameters(n, 0.9)

@@ -4,7 +4,7 @@ from experiments import members
 
 
 def test_losses_are_compared_split_by_split():
-    """The last split has no row with ten repeats, and counts for nothing."""
+    """The last split has no row with ten repeats, so it is left out."""
     keys = [("a", 1, 3), ("a", 1, 10), ("b", 1, 3), ("b", 1, 10), ("b", 2, 3)]
     found = pd.DataFrame(keys, columns=["dataset", "seed", "repeats"])
     found = found.assign(

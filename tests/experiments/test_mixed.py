@@ -1,4 +1,4 @@
-"""Tables with text and dates, and what is said of the methods on them."""
+"""Tables with text and dates, and the tables of results of methods on them."""
 
 import numpy as np
 import pandas as pd
@@ -24,7 +24,7 @@ def test_peers_see_the_same_categories_in_all_tables():
 
 
 class Known:
-    """A peer that says the quantile of its training rows."""
+    """A peer that predicts the quantile of its training targets."""
 
     def __init__(self, tail, seed=0):
         self.tail = tail

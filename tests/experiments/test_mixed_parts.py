@@ -1,4 +1,4 @@
-"""What the parts of `mixed` fit and compare."""
+"""The parts of `mixed`: what each of them fits and compares."""
 
 import numpy as np
 import pandas as pd
@@ -27,7 +27,7 @@ def test_tables_without_gaps_have_none(name):
 
 
 class Spy:
-    """In the place of a model: it notes what it is fitted on."""
+    """A stand-in for `fit` that records the training tables."""
 
     def __init__(self):
         self.tables = []

@@ -1,4 +1,4 @@
-"""What the pages on choosing and on outside tables say, from rows of known answers."""
+"""The pages on choosing and on outside tables, made from rows with known results."""
 
 import pandas as pd
 import pytest

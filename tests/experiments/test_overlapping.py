@@ -1,4 +1,4 @@
-"""Rows of groups that overlap: cutoffs beside themselves, and a law of few runs."""
+"""The comparison on overlapping groups: cutoffs of new rows, and the table of a few runs."""
 
 import numpy as np
 import pandas as pd

@@ -28,11 +28,11 @@ def test_a_peer_covers_and_is_wider_where_there_is_more_noise(name):
     case = known_noise()
     found = run(case)
     test = case.split.test
-    # 95 % of 200 rows, give or take four standard errors.
+    # The share is 95 % of 200 rows, within four standard errors.
     assert abs(covered(case.y[test], found.intervals).mean() - 0.95) < 0.062
     widths = found.intervals[:, 1] - found.intervals[:, 0]
     noisy = case.X[test, 1] > 0
-    if "cross" in name or name == "Gaussian process":  # one width for all, up to folds and distance
+    if "cross" in name or name == "Gaussian process":  # hardly varying widths
         assert widths[noisy].mean() == pytest.approx(widths[~noisy].mean(), rel=0.2)
     else:
         # The widths of conformal-tights follow the noise least.

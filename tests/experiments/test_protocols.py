@@ -1,4 +1,4 @@
-"""Protocols of others: splits that are theirs, scores that are right, rows that are kept."""
+"""Protocols of others: their own splits, right scores, and rows that are kept."""
 
 import importlib
 import sys
@@ -15,7 +15,7 @@ from experiments import __main__, datasets, densities, distributions, protocols
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A table of three columns, for both protocols, with two lists of test rows."""
+    """Write a table of three columns for both protocols, with two lists of test rows."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 2))
     table = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "target": X[:, 0] + rng.normal(size=120)})
@@ -62,7 +62,7 @@ def test_large_tables_give_scoringbenchs_2400_and_600_rows_of_each_fold():
 
 @pytest.fixture
 def wrapper(monkeypatch):
-    """The file for ScoringBench, beside classes that keep the contract of its base module."""
+    """Import the wrapper for ScoringBench, with stand-ins for the classes of its base module."""
 
     class DistributionPrediction:
         @classmethod
@@ -93,7 +93,7 @@ def test_the_file_for_scoringbench_gives_99_rising_quantiles_around_the_point(wr
     rng = np.random.default_rng(3)
     X = pd.DataFrame(rng.normal(size=(300, 2)), columns=["a", "b"])
     y = X["a"] + 0.5 * pd.Series(rng.normal(size=300))
-    y[299] = np.nan  # a row that cannot train
+    y[299] = np.nan  # such a row cannot be used
     model = wrapper().fit(X, y)
     said = model.predict_distribution(X)
     assert said.q.shape == (300, len(said.alphas)) == (300, 99)
@@ -143,9 +143,9 @@ def test_quantiles_of_rivals_rise_and_cover(name):
     X = rng.normal(size=(600, 2))
     y = X[:, 0] + 0.5 * rng.normal(size=600)
     _, split = next(iter(protocols.folds(600)))
-    options = {"rounds": 40} if name == "CatBoost" else {}  # 99 quantiles take their time
+    options = {"rounds": 40} if name == "CatBoost" else {}  # 99 quantiles take long
     quantiles = densities.QUANTILES[name](distributions.Table(X, y, split, 0), **options)
     assert quantiles.shape == (len(split.test), 99)
     assert (np.diff(quantiles, axis=1) >= -1e-9).all()
     inside = (quantiles[:, 4] <= y[split.test]) & (y[split.test] <= quantiles[:, 94])
-    assert inside.mean() > 0.4  # nothing calibrates those of CatBoost, which are too narrow
+    assert inside.mean() > 0.4  # CatBoost's are not calibrated, and too narrow

@@ -1,4 +1,4 @@
-"""The comparison of series: its scores, its rows, and that no lag knows the future."""
+"""The comparison of series: its scores and rows, and lags that do not know the future."""
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ def test_scores_by_hand():
     bounds = np.tile([-1.0, 1.0], (4, 1))
     found = series.scores(y, bounds, 0.9, month=2)
     assert (found["coverage"], found["width"], found["worst_month"]) == (0.75, 2, 0.5)
-    # 0.05 of each half width, and half of the distance outside.
+    # The loss is 0.05 of each half width, and half of the distance of the row outside.
     assert found["quantile_loss"] == pytest.approx(0.05 + 0.5 / 4)
 
 
@@ -49,7 +49,7 @@ def test_blocks_are_all_test_rows_in_order():
 
 @pytest.mark.parametrize("method", ["lightgbm", "mapie_enbpi", "mapie_aci"])
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")  # those of the peers
+@pytest.mark.filterwarnings("ignore")  # the peers warn
 def test_peers_answer_for_every_test_row(method):
     pytest.importorskip("lightgbm")
     pytest.importorskip("mapie")

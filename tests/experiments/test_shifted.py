@@ -1,4 +1,4 @@
-"""Weights for a known shift are what they should be, and make up for it."""
+"""Weights for a known shift are right, and restore the coverage."""
 
 import numpy as np
 import pandas as pd
@@ -26,7 +26,7 @@ def test_known_weights_cover_what_none_do_not(tmp_path, capsys):
     coverage = naive.groupby("weights")["coverage"].mean()
     assert coverage["none"] < 0.87 < coverage["known"]
     assert coverage["none"] < coverage["learned"]
-    assert main(args) == 0  # nothing is computed twice
+    assert main(args) == 0  # the second call computes nothing
     assert len(pd.read_csv(path)) == len(found)
     assert "| 1.5 | known |" in capsys.readouterr().out
     assert not found.dropna(subset=["coverage"])["coverage"].gt(1).any()

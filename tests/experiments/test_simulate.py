@@ -33,7 +33,7 @@ def read(folder, probe="radius"):
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """A folder with the rows of both cells."""
+    """Return a folder with the rows of both cells."""
     folder = tmp_path_factory.mktemp("whole")
     simulate.run(CELLS, tiny(folder))
     return folder
@@ -48,7 +48,7 @@ def assert_same(folder, whole):
 
 
 def test_scores_are_means_over_the_points_of_each_value():
-    """Groups of one to four points; from the mean up, so a width w covers Φ(w) - 1/2."""
+    """Intervals start at the mean, so a width w covers Φ(w) - 1/2; groups have 1 to 4 points."""
     world = World("homo", np.ones(1))
     points = {"scale": [np.full((n, 1), float(n)) for n in (1, 2, 3, 4)]}
     center = world.mean(np.concatenate(points["scale"]))
@@ -67,7 +67,7 @@ def test_scores_are_means_over_the_points_of_each_value():
 
 
 def test_coverage_is_exact_at_the_points(whole):
-    """From drawn targets at one radius the same coverage comes out, within its noise."""
+    """Targets drawn at one radius give the same coverage, within its noise."""
     trial = simulate.make_trial(CELLS[1], tiny(whole))
     pair = np.array([16, 17])  # the two points of the ninth radius
     points = np.concatenate(trial.points["radius"])[pair]
@@ -141,7 +141,7 @@ def test_which_probes_are_scored_changes_no_draw(whole, tmp_path):
 
 @pytest.mark.slow
 def test_killed_in_the_middle_and_resumed_gives_the_same_rows(whole, tmp_path):
-    """One method kills the process in the second run; the next process fills in the rest."""
+    """A method kills the process in the second run; the next process adds the missing rows."""
     script = tmp_path / "killer.py"
     script.write_text(
         textwrap.dedent("""
@@ -172,7 +172,7 @@ def test_killed_in_the_middle_and_resumed_gives_the_same_rows(whole, tmp_path):
     )
     assert killed.returncode == 9, killed.stderr.decode()
     with (cut / "radius.csv").open("a") as file:
-        file.write("hetero2,1,1,ALEATORIC-R,0.01,0.8")  # what a kill during a write leaves
+        file.write("hetero2,1,1,ALEATORIC-R,0.01,0.8")  # a row that a kill cuts off
     assert 0 < len(read(cut)) < len(read(whole))
     simulate.run(CELLS, tiny(cut))
     assert_same(cut, whole)

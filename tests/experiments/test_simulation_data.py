@@ -49,7 +49,7 @@ def test_samples_follow_mean_and_sigma(noise):
 
 
 def test_worlds_of_one_seed_share_their_draws():
-    """So that the three noises can be compared in pairs."""
+    """Shared draws let the three noises be compared in pairs."""
     standardised = []
     for noise in NOISES:
         rng = np.random.default_rng(5)

@@ -1,4 +1,4 @@
-"""What is fitted to a simulated world, and the methods that share it."""
+"""The models fitted to a simulated world, and the methods that share them."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ def model():
 
 
 def test_gam_of_the_pool_is_least_squares_with_penalty_one():
-    """Ten cubic splines, unit weight on squared second differences: solved as one least squares."""
+    """Ten cubic splines and a unit penalty on squared second differences are one least squares."""
     rng = np.random.default_rng(0)
     X = rng.uniform(-2, 3, size=(200, 1))
     y = np.abs(X[:, 0]) ** 1.5 + rng.normal(size=200)
@@ -57,7 +57,7 @@ def test_every_method_covers_its_rank_of_the_calibration_rows(model, name):
 
 
 def test_methods_are_what_their_names_say(model):
-    """On made-up widths: the same everywhere, a multiple, shifted by one distance, both."""
+    """Made-up widths become constant, a multiple, longer by one distance, or a sum of multiples."""
     test = Fitted(
         np.zeros(3),
         np.zeros(3),

@@ -1,4 +1,4 @@
-"""Tables, figures and packed files of simulated rows whose right answers are plain."""
+"""Tables, figures and packed files of simulated rows with known results."""
 
 import pandas as pd
 import pytest
@@ -9,7 +9,7 @@ COVERAGE = {"CLEAR": 0.9, "PCS": 0.95, "ALEATORIC-R": 0.8, "Naive": 0.7}
 
 
 def make_rows(where="radius", places=(1.0, 2.0, 4.0), noise="homo", d=1, **columns):
-    """Coverage falls by 0.01 and the width grows by 1 per unit; seeds differ by 0.02."""
+    """Return rows whose coverage falls by 0.01 and whose width grows by 1 per unit of place."""
     rows = [
         {
             "noise": noise,
@@ -152,7 +152,7 @@ def test_rows_that_are_kept_are_whole(schema, n_places):
     assert set(rows["method"]) == set(COVERAGE)
     assert (rows.groupby(["noise", "d", "seed"]).size() == 4 * n_places).all()
     runs = rows.groupby([rows["noise"], rows["d"] > 1])["seed"].nunique()
-    assert runs.nunique() == 1  # the same number in each of the four cases
+    assert runs.nunique() == 1  # each of the four cases has as many
     assert len(runs) == 4
     assert rows["coverage"].between(0, 1).all()
     assert (rows["width"] > 0).all()

@@ -1,4 +1,4 @@
-"""Coverage where rows are few, against what theory says."""
+"""Coverage with few rows, against theory."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Where the default stands, on rows whose means are plain, and what the README says of it."""
+"""The standing of the default, on rows with known means, and the README's claims about it."""
 
 import re
 from pathlib import Path
@@ -13,9 +13,9 @@ README = Path(__file__).parents[2] / "README.md"
 
 
 def rows_of(losses):
-    """{(variant, method): a loss for each seed} on one set.
+    """Return rows of one set from {(variant, method): a loss for each seed}.
 
-    Widths are twice the losses, and at equal coverage their squares.
+    Widths are twice the losses, and widths at equal coverage are squares of the losses.
     """
     lines = [
         ("airfoil", variant, "standard", seed, method, 0.95, 2 * loss, loss**2, loss, 0, 1, 1, 1)
@@ -86,7 +86,7 @@ def test_a_fixed_ratio_is_better_where_it_is_beyond_the_noise_of_the_seeds():
 
 
 def claims(pattern):
-    """The numbers that the README's first page claims."""
+    """Return the numbers that the README claims in such a sentence."""
     text = " ".join(README.read_text().split())
     found = re.search(pattern, text)
     assert found is not None, f"the README no longer says {pattern!r}"

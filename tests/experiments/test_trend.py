@@ -9,7 +9,7 @@ from experiments import trend
 
 
 def rows_with_a_trend(n, seed):
-    """The noise is the square of what the widths say."""
+    """Draw rows whose noise is the square of their widths."""
     rng = np.random.default_rng(seed)
     said = rng.uniform(1, 3, n)
     widths = np.tile(said[:, None, None], (1, 2, 1))

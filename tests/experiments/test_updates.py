@@ -12,7 +12,7 @@ def test_ways_by_hand():
     np.testing.assert_allclose(stream.values(stream.positions), stream.y)
     for way in (updates.by_side, updates.by_size):
         bounds, _ = way(stream)
-        first = bounds[0]  # calibration rows alone
+        first = bounds[0]  # from calibration rows alone
         before = np.sort(stream.bands.positions)
         if way is updates.by_side:
             np.testing.assert_allclose(first, before[[49, 950]])
@@ -25,7 +25,7 @@ def test_a_move_is_followed_by_both_bounds_only_by_side(tmp_path):
     case = "noise, moved by 1"
     updates.run_missing([case], [777], path)
     written = path.read_bytes()
-    updates.run_missing([case], [777], path)  # all rows are there
+    updates.run_missing([case], [777], path)  # no row is missing
     assert path.read_bytes() == written
     second = pd.read_csv(path).query("half == 2").set_index("way")
     assert second.loc["by size", "below"] < 0.01

@@ -1,4 +1,4 @@
-"""Shares and forecasts against the truth: what rows say, and what the page says of them."""
+"""Shares and forecasts against the truth: tables of rows, and what the page says of them."""
 
 import re
 from pathlib import Path
@@ -50,7 +50,7 @@ def test_fits_teach_how_models_differ_from_their_search(rows):
     families = rows[rows["kind"] == "families"].head(6)
     found = prior.fit_own(families, PRIOR, 20)
     assert found != PRIOR
-    assert found.rate == PRIOR.rate  # only curves tell
+    assert found.rate == PRIOR.rate  # only learning curves show the rate
 
 
 def test_losses_of_each_way_are_told_against_a_free_lambda():
