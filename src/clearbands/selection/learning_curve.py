@@ -1,4 +1,4 @@
-"""How errors on unseen rows fall with the number of training rows: a small search at each size."""
+"""The learning curve: the errors of a small search on unseen rows at several training sizes."""
 
 from __future__ import annotations
 
@@ -27,30 +27,31 @@ from clearbands.rows.weighting import may_be_chance, mean_of
 STAGE = "measuring the learning curve"
 N_FOLDS = 5
 SHARES = (1 / 8, 1 / 4, 1 / 2, 1.0)
-"""Of the training rows of a fold, that a step of the curve trains on."""
+"""The shares of the training rows of a fold on which the steps of the curve train."""
 
 ENOUGH_ROWS = 600
-"""That are judged: of more rows some folds stay unjudged."""
+"""The number of rows that suffice to judge the curve; a larger table leaves folds unjudged."""
 
 N_DRAWS = 2
-"""Of a smaller set, without a row in common: how they differ is what chance does to a center."""
+"""The draws of each smaller training set. They share no row, so their difference is chance."""
 
 RACE_ROWS = 100
-"""Are judged by all centers; then the best of each size go on alone."""
+"""All centers judge this many rows; after them only the best centers of each size continue."""
 
-N_BEST = 2
+N_BEST = 2  # the centers of each size that continue, at most
 
 FEWEST_ROWS = 60
-"""Or groups: of an eighth of fewer nothing is learned."""
+"""The fewest rows, or groups of rows, for a curve; nothing is learned from an eighth of fewer."""
 
 FEWEST_REPEATS = 30
-"""Rows whose x stands at least twice, of which noise is known."""
+"""The fewest rows with a repeated x from which noise is measured."""
 
 UNLIKE, SHAPE = 0.3, 0.05
-"""How far the logarithm of noise may be off where no row repeats, and where noise is not normal."""
+"""Errors of the logarithm of noise: for rows without a repeated x, and for noise that is not
+normal."""
 
 MOST_ROWS = 10_000
-"""Which the curve is measured on; of more, so many are drawn."""
+"""The most rows on which the curve is measured; they are drawn from a larger table."""
 
 
 class LearningCurve(NamedTuple):
@@ -59,16 +60,16 @@ class LearningCurve(NamedTuple):
     sizes: np.ndarray  # (s,): training rows, rising
     errors: np.ndarray  # (s, draws, n): y minus the center of members that did not see the row
     weight: np.ndarray | None  # (n,): how many rows each counts as
-    names: tuple[str, ...]  # of the center that was best at each size
+    names: tuple[str, ...]  # (s,): the center that was best at each size
 
     noise: tuple[float, float] = NO_NOISE_SEEN  # as in `CurveMeans`
 
     def mean_absolute(self) -> np.ndarray:
-        """(s,): the mean absolute error at each size."""
+        """Return the mean absolute error (s,) at each size."""
         return np.array([mean_of(np.abs(each).mean(axis=0), self.weight) for each in self.errors])
 
     def means(self) -> CurveMeans:
-        """Errors at each size, and by how much two fits on other rows differ."""
+        """Return the errors at each size, and the differences of two fits on different rows."""
         errors, covariance = _mean_over_rows(np.abs(self.errors).mean(axis=1), self.weight)
         if self.errors.shape[1] == 1:
             return CurveMeans(self.sizes, errors, covariance, noise=self.noise)
@@ -79,7 +80,7 @@ class LearningCurve(NamedTuple):
 
 
 def _mean_over_rows(values: np.ndarray, weight: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
-    """Of values (s, n): means (s,), and their covariance (s, s) from how rows differ."""
+    """Return the means (s,) of values (s, n) over rows, and the covariance (s, s) of the means."""
     weight = np.ones(values.shape[1]) if weight is None else weight
     part = weight / weight.sum()
     means = values @ part
@@ -88,17 +89,17 @@ def _mean_over_rows(values: np.ndarray, weight: np.ndarray | None) -> tuple[np.n
 
 
 class _Task(NamedTuple):
-    """Fits on some rows, which judge a block of others."""
+    """A fit on some rows, which predicts a block of other rows."""
 
     block: int
-    step: int  # of the sizes
+    step: int  # the index of the training size
     draw: int
     train: np.ndarray
     judged: np.ndarray
 
 
 def curve_pool(n_columns: int) -> dict[str, BaseEstimator]:
-    """The centers that compete at each size: one of each kind that the default knows."""
+    """Return the centers that compete at each size: one of each kind that the default knows."""
     pool: dict[str, Any] = {
         "trees of depth 4": SymmetricTrees(max_depth=4, n_trees=200),
         "trees of depth 6": SymmetricTrees(n_trees=200),
@@ -120,12 +121,12 @@ def measure_curve(
     n_jobs: int | None = None,
     pool: Mapping[str, BaseEstimator] | None = None,
 ) -> LearningCurve | None:
-    """The curve of rows that parts see as numbers; None where there are too few of them.
+    """Measure the learning curve on rows of numbers; return None if there are too few of them.
 
-    `pool` are the centers that compete at each size, by default those of `curve_pool`.
+    `pool` holds the centers that compete at each size, by default those of `curve_pool`.
 
-    Rows of one group stay on one side. With a `gap` rows are in the order of time: blocks are
-    judged by what was fitted before them, and smaller training sets are the last rows of it.
+    Rows of one group either all train or are all judged. With a `gap` the rows are in the order of
+    time: fits on earlier rows predict each block, and smaller training sets are the last of these.
     """
     rows = _some(rows, rng, gap)
     units = np.arange(len(rows)) if rows.groups is None else rows.groups
@@ -166,7 +167,7 @@ def _tasks(rows: Rows, rng: np.random.RandomState) -> Iterator[_Task]:
 
 
 def _n_judged(n_rows: int) -> int:
-    """Of the folds: as many as it takes, and at least two."""
+    """Return how many folds are judged: enough for `ENOUGH_ROWS` rows, and at least two."""
     return max(2, min(N_FOLDS, ceil(N_FOLDS * ENOUGH_ROWS / n_rows)))
 
 
@@ -178,7 +179,7 @@ def _tasks_in_time(rows: Rows, gap: int) -> Iterator[_Task]:
 
 
 class _Judged(NamedTuple):
-    """A task, and what each center that trained on it predicts of its block."""
+    """A task, and the predictions of each center for its block."""
 
     task: _Task
     centers: dict[str, np.ndarray]
@@ -187,8 +188,10 @@ class _Judged(NamedTuple):
 def _race(
     models: dict[str, BaseEstimator], rows: Rows, tasks: list[_Task], n_jobs: int | None
 ) -> list[_Judged]:
-    """All models judge the last blocks, which in time have the most rows before them; then those go
-    on at each size that were best there."""
+    """Fit all models for the last blocks, and only the best models of each size for the others.
+
+    In the order of time the last blocks have the most rows before them.
+    """
     sizes = {task.block: len(task.judged) for task in tasks}
     reached = np.cumsum([sizes[block] for block in sorted(sizes, reverse=True)])
     n_blocks = 1 + min(int(np.searchsorted(reached, RACE_ROWS)), len(sizes) - 1)
@@ -203,7 +206,7 @@ def _race(
 
 
 def _in_reach(race: list[_Judged], rows: Rows, step: int, names: list[str]) -> list[str]:
-    """At most so many centers as go on, that these rows do not tell apart from the best one."""
+    """Return the best center and those whose errors may differ from its errors by chance."""
     _, errors, weight = _centers(race, rows, step)
     loss = {name: mean_of(each, weight) for name, each in errors.items()}
     own = {name: [each for each in loss if each.startswith(name)] for name in names}
@@ -216,7 +219,7 @@ def _in_reach(race: list[_Judged], rows: Rows, step: int, names: list[str]) -> l
 def _judge(
     models: dict[int, dict[str, BaseEstimator]], rows: Rows, tasks: list[_Task], n_jobs: int | None
 ) -> list[_Judged]:
-    """What the models of each size predict, and their trees where they are stopped early."""
+    """Return the predictions of the models of each size, for trees at several stages."""
     judged = [_Judged(task, {}) for task in tasks]
 
     def work(number: int, stop: np.ndarray) -> None:
@@ -254,9 +257,9 @@ def _one(bag: Any, X: np.ndarray) -> np.ndarray:
 def _centers(
     judged: list[_Judged], rows: Rows, step: int
 ) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray], np.ndarray | None]:
-    """Predictions (draws, n) at one size by each center that went on, NaN of rows not judged.
+    """Return the predictions (draws, n) at one size by center, NaN for rows that are not judged.
 
-    With them the absolute errors of the rows judged, and their weight.
+    Also return the absolute errors of the judged rows by center, and the weight of these rows.
     """
     own = [each for each in judged if each.task.step == step]
     n_draws = 1 + max(task.draw for task, _ in judged)
@@ -281,7 +284,7 @@ def _best_at_each_size(judged: list[_Judged], rows: Rows) -> LearningCurve:
         best = min(absolute, key=lambda name: mean_of(absolute[name], weight))
         names.append(best)
         center = centers[best]
-        center = np.where(np.isnan(center), center[0], center)  # one draw stands for all
+        center = np.where(np.isnan(center), center[0], center)  # draw 0 replaces missing ones
         errors.append((rows.y - center)[:, known])
         sizes.append(np.mean([len(task.train) for task, _ in judged if task.step == step]))
     noise = _noise_of_repeats(rows.take(known), errors[-1].mean(axis=0))
@@ -289,9 +292,10 @@ def _best_at_each_size(judged: list[_Judged], rows: Rows) -> LearningCurve:
 
 
 def _noise_of_repeats(rows: Rows, errors: np.ndarray) -> tuple[float, float]:
-    """From rows with the same x: the logarithm of noise over their errors, and its variance.
+    """Return the logarithm of noise over errors, from rows with the same x, and its variance.
 
-    Two of them differ by the noise of both. Rows of one group may have more in common than x.
+    Two such rows differ by the noise of both. With groups no noise is measured, because rows of one
+    group may have more in common than x.
     """
     if rows.groups is not None:
         return NO_NOISE_SEEN
@@ -303,11 +307,11 @@ def _noise_of_repeats(rows: Rows, errors: np.ndarray) -> tuple[float, float]:
     order = np.lexsort((rows.y, cell))
     y, ordered = rows.y[order], cell[order]
     place = np.arange(len(y)) - np.concatenate([[0], np.cumsum(n_rows)[:-1]])[ordered]
-    # Sorted values: the sum of their differences is one of them with coefficients.
+    # The sum of all differences of sorted values is a weighted sum of these values.
     coefficients = 2 * place - n_rows[ordered] + 1.0
     between = np.bincount(ordered, coefficients * (y - y.mean()))
     several = n_rows > 1
-    noise = between[several] * np.sqrt(2) / (n_rows[several] - 1)  # of all rows of a cell
+    noise = between[several] * np.sqrt(2) / (n_rows[several] - 1)  # summed over the rows of a cell
     error = np.bincount(cell, np.abs(errors))[several]
     if min(noise.sum(), error.sum()) <= 0:
         return NO_NOISE_SEEN

@@ -1,4 +1,4 @@
-"""From the rows of a fit to its outlook: the learning curve, and what it says of this model."""
+"""The outlook of a fit: its learning curve, and the split of its widths that follows from it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NO_NUMBERS = "The parts take a table as it is; a learning curve is measured on n
 
 
 def shows_curve(learned: FitResult) -> bool:
-    """Whether the split follows the learning curve, or the paper: where parts were given."""
+    """Whether the split follows a learning curve; for given parts it follows the paper instead."""
     plan = learned.plan
     return not plan.is_given or isinstance(plan.epistemic, FoldedEnsemble)
 
@@ -41,7 +41,7 @@ def make_outlook(
     rng: np.random.RandomState,
     n_jobs: int | None,
 ) -> Outlook:
-    """What the rows of a fit say about more rows of their kind."""
+    """Return the outlook of a fit from its own rows."""
     judged, targets = learned.calibration_set, learned.targets
     center, *parts = scale(calibrator, judged.components, judged.calibration_groups)
     distances = np.add(*parts)[:, :, 0]
@@ -50,7 +50,7 @@ def make_outlook(
     width = bounds[:, 1] - bounds[:, 0]
     outside = np.maximum(bounds[:, 0] - y, 0) + np.maximum(y - bounds[:, 1], 0)
     rmse = np.sqrt(mean_of((y - targets.center(center)) ** 2, weight))
-    # One group with too few rows has infinite bounds: the forecast is of all the others.
+    # A group with too few rows has infinite bounds; the forecast is about the other rows.
     counted = np.isfinite(width) if np.isfinite(width).any() else np.full(len(width), True)
     counted_weight = None if weight is None else weight[counted]
     loss = mean_of((alpha(level) / 2 * width + outside)[counted] / 2, counted_weight)
@@ -88,8 +88,8 @@ def _posterior(
     own: float | None = error
     if learned.has_copies and rows.groups is None:
         copies = copy_labels(rows.X, rows.y)
-        own, excess = None, 0.0  # members judge what they have seen
-        # Of a table in files `rows` are some of those that train.
+        own, excess = None, 0.0  # members judge copies of rows that they have seen
+        # For a table in files `rows` holds only some of the training rows.
         n_rows = round(n_rows * len(np.unique(copies)) / len(rows))
         rows = replace(rows, groups=copies)
     gap, pool = learned.plan.gap, _own_pool(learned.plan.epistemic)
@@ -103,7 +103,7 @@ def _posterior(
 
 
 def _own_pool(epistemic: EpistemicPart | None) -> dict[str, BaseEstimator] | None:
-    """The model of a center that was given, whose curve is wanted; None where centers compete."""
+    """Return a given center as the only model of the curve; None if centers compete."""
     if not isinstance(epistemic, FoldedEnsemble):
         return None
     return {"the center": epistemic.center_model()}
