@@ -342,12 +342,12 @@ def test_gaps_count_as_what_they_are_together():
     beyond = replace(
         of(np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]), np.zeros(3)),
         gaps=np.array([3.0, 4.0]),
-        together=np.array([[1.0, 1.0], [2.0, 2.0]]),
+        gap_factors=np.array([[1.0, 1.0], [2.0, 2.0]]),
     )
     nothing = Components(np.zeros(3), np.zeros((3, 2, 1)), np.zeros((3, 2, 1)))
     gaps = np.array([[False, False], [True, False], [True, True]])
     widened = beyond.widen(nothing, np.ones((3, 2)), [0.9], None, gaps)
     (step,) = normal_distances([0.9])
     np.testing.assert_allclose(widened.epistemic[:, 0, 0], step * np.array([0.0, 3.0, 10.0]))
-    alone = replace(beyond, together=None).widen(nothing, np.ones((3, 2)), [0.9], None, gaps)
+    alone = replace(beyond, gap_factors=None).widen(nothing, np.ones((3, 2)), [0.9], None, gaps)
     np.testing.assert_allclose(alone.epistemic[:, 0, 0], step * np.array([0.0, 3.0, 5.0]))

@@ -216,8 +216,8 @@ def classes_of(members: Sequence[Any]) -> np.ndarray:
     for i, member in enumerate(members):
         if not np.array_equal(np.unique(member.classes_), classes):
             raise ValueError(
-                f"Member {i} knows the classes {_listed(member.classes_)}, member 0 knows "
-                f"{_listed(classes)}: all members must be fitted on the same classes."
+                f"Member {i} knows the classes {_joined_classes(member.classes_)}, member 0 knows "
+                f"{_joined_classes(classes)}: all members must be fitted on the same classes."
             )
     return classes
 
@@ -243,6 +243,6 @@ def _logits(member: BaseEstimator, X: TableLike, classes: np.ndarray) -> np.ndar
     return logs - logs.mean(axis=1, keepdims=True)
 
 
-def _listed(classes: np.ndarray) -> str:
+def _joined_classes(classes: np.ndarray) -> str:
     first = ", ".join(map(str, classes[:5]))
     return f"{first}, ..." if len(classes) > 5 else first

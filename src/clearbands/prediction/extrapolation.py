@@ -59,7 +59,7 @@ class Extrapolation:
     """Deviations of the center without the category (text columns,)."""
     gaps: np.ndarray | None = None
     """Deviations of the center without the number (numeric columns,); 0 for columns with gaps."""
-    together: np.ndarray | None = None
+    gap_factors: np.ndarray | None = None
     """Numbers of gaps in a row, and the factors of their deviation (counts, 2)."""
 
     @classmethod
@@ -146,7 +146,7 @@ class Extrapolation:
 
     def _factor_of_gaps(self, n_gaps: np.ndarray) -> np.ndarray | float:
         """Return the factors (n,) for the deviations of rows with so many gaps."""
-        together = getattr(self, "together", None)
+        together = getattr(self, "gap_factors", None)
         return 1.0 if together is None else np.interp(n_gaps, *together.T)
 
 

@@ -12,7 +12,7 @@ ODD = np.uint64(0x9E3779B97F4A7C15)
 ROWS_AT_ONCE = 2**20
 
 
-def mixed(values: np.ndarray) -> np.ndarray:
+def mix_bits(values: np.ndarray) -> np.ndarray:
     """Mix the bits of values so that each bit of the result depends on every bit (splitmix64)."""
     with np.errstate(over="ignore"):
         values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -29,8 +29,8 @@ def row_hashes(seed: int, stream: int, rows: np.ndarray) -> np.ndarray:
     True
     """
     with np.errstate(over="ignore"):
-        start = mixed(mixed(np.array([seed], np.uint64) + ODD) + ODD * np.uint64(stream + 1))
-        return mixed(start + ODD * (np.asarray(rows).astype(np.uint64) + np.uint64(1)))
+        start = mix_bits(mix_bits(np.array([seed], np.uint64) + ODD) + ODD * np.uint64(stream + 1))
+        return mix_bits(start + ODD * (np.asarray(rows).astype(np.uint64) + np.uint64(1)))
 
 
 def hashed_folds(seed: int, repeat: int, rows: np.ndarray, n_folds: int) -> np.ndarray:

@@ -94,7 +94,7 @@ class PickRows(PieceRows):
                 return []
         return list(categories)
 
-    def picked(self) -> tuple[np.ndarray, pl.DataFrame]:
+    def sampled_rows(self) -> tuple[np.ndarray, pl.DataFrame]:
         """Return the numbers of the picked rows by rising hash, and the rows in that order."""
         import polars as pl
 

@@ -181,7 +181,7 @@ def _first_pass(
         n_picked = n_held_out + folder.sample_rows
         store.write_array(SAMPLE_ROWS, smallest_hashes(seed, 0, n_rows, n_picked))
     make_all(pick, engine, "first pass")
-    numbers, frame = pick.picked()
+    numbers, frame = pick.sampled_rows()
     held_out = None
     if n_held_out:
         held_out = roles.take(frame[:n_held_out], features).without_weightless()

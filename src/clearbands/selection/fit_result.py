@@ -224,7 +224,7 @@ class FitResult:
         gaps, together = self._gap_deviations(calibrated, level)
         worth = self._category_deviations(calibrator, calibrated, level)
         beyond = replace(
-            self.slopes_at_ends(), category_deviations=worth, gaps=gaps, together=together
+            self.slopes_at_ends(), category_deviations=worth, gaps=gaps, gap_factors=together
         )
         return beyond if self.span is None else beyond.widened(self.span.low, self.span.high)
 

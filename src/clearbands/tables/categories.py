@@ -81,7 +81,7 @@ class CategoryCodes(TransformerMixin, BaseEstimator):
         """Return the dummies and then the codes, as floats (n, columns)."""
         check_is_fitted(self, "categories_")
         dummies, codes = [], []
-        for j, (values, is_coded) in self._used():
+        for j, (values, is_coded) in self._used_columns():
             code = _codes(X[:, j], values)
             if is_coded:
                 codes.append(code[:, None].astype(float))
@@ -93,7 +93,7 @@ class CategoryCodes(TransformerMixin, BaseEstimator):
         """Return the names of the columns that `transform` returns."""
         check_is_fitted(self, "categories_")
         names = range(len(self.categories_)) if input_features is None else input_features
-        columns = [(names[j], values, is_coded) for j, (values, is_coded) in self._used()]
+        columns = [(names[j], values, is_coded) for j, (values, is_coded) in self._used_columns()]
         dummies = [
             f"{name}_{value}"
             for name, values, is_coded in columns
@@ -102,7 +102,7 @@ class CategoryCodes(TransformerMixin, BaseEstimator):
         ]
         return np.array([*dummies, *(str(n) for n, _, is_coded in columns if is_coded)], object)
 
-    def _used(self) -> Iterator[tuple[int, tuple[np.ndarray, bool]]]:
+    def _used_columns(self) -> Iterator[tuple[int, tuple[np.ndarray, bool]]]:
         """Return the numbers of the columns that are used, with their values and whether they
         become codes."""
         columns = zip(self.categories_, self.is_coded_, strict=True)

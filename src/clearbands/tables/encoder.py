@@ -132,11 +132,13 @@ give it the type it had in fit.
         self.numeric_ = self.categorical_ = None
         numeric, categorical = self._blocks(X)
         if self.numeric_columns_:
-            self.numeric_ = _plain(_imputer() if self.numeric is None else self.numeric)
+            self.numeric_ = _with_array_output(_imputer() if self.numeric is None else self.numeric)
             self.numeric_.fit(numeric)
         self.date_parts_ = self._fit_dates(numeric)
         if self.categorical_columns_:
-            self.categorical_ = _plain(_one_hot() if self.categorical is None else self.categorical)
+            self.categorical_ = _with_array_output(
+                _one_hot() if self.categorical is None else self.categorical
+            )
             self.categorical_.fit(categorical)
             self.warn_of_names(len(categorical))
         return self
@@ -428,7 +430,7 @@ def _names(columns: Sequence[Name]) -> list[str]:
     return [f"x{c}" if isinstance(c, int) else str(c) for c in columns]
 
 
-def _plain(transformer: BaseEstimator) -> BaseEstimator:
+def _with_array_output(transformer: BaseEstimator) -> BaseEstimator:
     """Return a copy that returns arrays, whatever scikit-learn is set to return."""
     copy = clone(transformer)
     return copy.set_output(transform="default") if hasattr(copy, "set_output") else copy

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clearbands.rows.hashing import ODD, mixed
+from clearbands.rows.hashing import ODD, mix_bits
 from clearbands.tables.columns import columns_of
 
 if TYPE_CHECKING:
@@ -26,10 +26,10 @@ def hash_rows(X: pl.DataFrame, y: np.ndarray) -> np.ndarray:
     (np.True_, np.False_)
     """
     is_text = np.asarray(y).dtype.kind in "OU"  # classes
-    hashes = mixed(_of_texts(y) if is_text else _of_numbers(np.asarray(y, float)))
+    hashes = mix_bits(_hash_texts(y) if is_text else _hash_numbers(np.asarray(y, float)))
     for column in columns_of(X):
-        own = _of_texts(column.values) if column.is_text else _of_numbers(column.values)
-        hashes = mixed(hashes * ODD + own)
+        own = _hash_texts(column.values) if column.is_text else _hash_numbers(column.values)
+        hashes = mix_bits(hashes * ODD + own)
     return hashes
 
 
@@ -38,17 +38,17 @@ def hash_table(rows: np.ndarray) -> str:
     return hashlib.sha256(np.sort(rows).tobytes()).hexdigest()[:32]
 
 
-def _of_numbers(values: np.ndarray) -> np.ndarray:
+def _hash_numbers(values: np.ndarray) -> np.ndarray:
     plain = np.where(np.isnan(values), np.nan, values + 0.0)  # one kind of NaN, and no -0
     return plain.astype("<f8").view("<u8").astype(np.uint64)
 
 
-def _of_texts(values: Sequence[str | None] | np.ndarray) -> np.ndarray:
-    known = {text: _of_text(text) for text in set(values)}
+def _hash_texts(values: Sequence[str | None] | np.ndarray) -> np.ndarray:
+    known = {text: _hash_text(text) for text in set(values)}
     return np.array([known[text] for text in values], np.uint64)
 
 
-def _of_text(text: str | None) -> int:
+def _hash_text(text: str | None) -> int:
     if text is None:
         return 0
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")

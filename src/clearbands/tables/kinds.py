@@ -176,7 +176,7 @@ def kind_of(column: Series, name: Name) -> str:
         raise _no_kind(name, str(column.dtype if known else column.to_native().dtype))
     types = {type(value) for value in _values(column) if value is not None}
     for of in types:
-        if issubclass(of, CONTAINERS) or _has_no_words(of):
+        if issubclass(of, CONTAINERS) or _shows_address(of):
             raise _no_kind(name, of.__name__)
     kinds = {_kind_of_value(of) for of in types}
     if kinds == {"datetime"}:
@@ -188,7 +188,7 @@ CONTAINERS = (bytes, bytearray, list, tuple, dict, set, frozenset, np.ndarray)
 """The types of values that have no kind, neither as objects nor in typed columns."""
 
 
-def _has_no_words(of: type) -> bool:
+def _shows_address(of: type) -> bool:
     """Whether the text of such values is an address in memory, another in every process."""
     return of.__str__ is object.__str__ and of.__repr__ is object.__repr__
 
@@ -213,7 +213,7 @@ def check_kind(column: Series, name: Name, kind: str) -> None:
     now = kind_of(column, name)
     if kind in (now, "any") or kind in KINDS[now].alike or is_blank(column):
         return
-    row, value = _odd_one_out(_values(column), kind)
+    row, value = _example_of_other_kind(_values(column), kind)
     raise ValueError(
         f"Column {name!r} held {KINDS[kind].in_words} in fit, but now holds "
         f"{KINDS[now].in_words} such as {str(value)!r} in {row_name(row)}; "
@@ -221,7 +221,7 @@ def check_kind(column: Series, name: Name, kind: str) -> None:
     )
 
 
-def _odd_one_out(values: Sequence[Any], kind: str) -> tuple[int, Any]:
+def _example_of_other_kind(values: Sequence[Any], kind: str) -> tuple[int, Any]:
     """Return a row and its value, of numbers if possible one that does not look like a number."""
     there = [(row, value) for row, value in enumerate(values) if value is not None]
     odd = ((row, value) for row, value in there if not _looks_like_a_number(value))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clearbands.apps.report.facts import gather
+from clearbands.apps.report.facts import gather_facts
 from tests.apps.report.houses import houses, small_clear
 from tests.apps.report.page import Page
 
@@ -16,7 +16,7 @@ def model():
 
 @pytest.fixture(scope="package")
 def facts(model):
-    return gather(model, *houses(120, seed=1))
+    return gather_facts(model, *houses(120, seed=1))
 
 
 @pytest.fixture(scope="package")

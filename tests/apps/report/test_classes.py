@@ -6,7 +6,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from clearbands import ClearClassifier
-from clearbands.apps.report.classes import gather_classes
+from clearbands.apps.report.classes import gather_class_facts
 from clearbands.apps.report.row_lists import rows_to_look_at
 
 pytest.importorskip("jinja2")
@@ -27,7 +27,7 @@ def model():
 
 def test_the_page_counts_right(model):
     X, y = rows(150, 1)
-    facts = gather_classes(model, X, y, target="kind")
+    facts = gather_class_facts(model, X, y, target="kind")
     sets = model.predict_set(X)
     covered = sets[np.arange(150), model.positions(y)].sum()
     page = model.report(X, y, target="kind", by=np.arange(150) % 2).html

@@ -8,7 +8,7 @@ import pytest
 
 from clearbands import diagnose
 from clearbands.apps.report import make_report
-from clearbands.apps.report.facts import gather
+from clearbands.apps.report.facts import gather_facts
 from clearbands.apps.report.figures import fan
 from clearbands.prediction.questions import fan_levels
 from tests.apps.report.houses import houses, small_clear
@@ -68,7 +68,7 @@ def test_groups_are_shown_before_and_after():
     model = small_clear().fit(X, y, calibration_groups=towns)
     new, prices = houses(200, seed=1)
     labels = new["town"].to_list()
-    found = gather(model, new, prices, by=labels).diagnosis
+    found = gather_facts(model, new, prices, by=labels).diagnosis
     pooled = model.without_calibration_groups().predict_interval(new)[1][:, :, 0]
     inside = (pooled[:, 0] <= prices) & (prices <= pooled[:, 1])
     assert [cell.n_covered for cell in found.by_group_together] == [

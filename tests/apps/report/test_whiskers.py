@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from clearbands.apps.report import whiskers
-from clearbands.apps.report.facts import gather
+from clearbands.apps.report.facts import gather_facts
 from tests.apps.report.houses import houses
 
 
@@ -29,5 +29,5 @@ def test_coverage_by_parts_is_that_of_the_diagnosis(facts):
 
 def test_groups_of_numbers_are_sorted_as_numbers(model):
     X, y = houses(120, seed=1)
-    facts = gather(model, X, y, by=np.resize([1, 2, 10, 100], 120))
+    facts = gather_facts(model, X, y, by=np.resize([1, 2, 10, 100], 120))
     assert [label for label, _ in whiskers.whiskers(facts)["Group"]] == ["1", "2", "10", "100"]

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from clearbands.apps.cli import console
-from clearbands.apps.cli.opened import Opened
+from clearbands.apps.cli.opened import ModelAndTable
 from clearbands.apps.cli.options import (
     AsJson,
     Data,
@@ -37,7 +37,7 @@ def evaluate(
     With classes it prints accuracy, negative log-likelihood (nll), Brier score, calibration error
     (ece), and size and coverage of the sets.
     """
-    rows = Opened.from_files(model, data, text, of_classes=True)
+    rows = ModelAndTable.from_files(model, data, text, of_classes=True)
     if drop_missing_target:
         rows = rows.without_missing(target)
     targets = rows.y(target)

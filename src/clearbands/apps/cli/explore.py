@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from clearbands.apps.cli import console
-from clearbands.apps.cli.opened import Opened, load_model, read_for_models
+from clearbands.apps.cli.opened import ModelAndTable, load_model, read_for_models
 from clearbands.apps.cli.options import (
     Data,
     DropMissingTarget,
@@ -53,12 +53,12 @@ def explore(
     alike = len({path.name for path in paths}) < len(paths)
     models = {str(path) if alike else path.name: load_model(path) for path in paths}
     reading = read_for_models(data, text, *models.values())
-    opened = [Opened(fitted, reading) for fitted in models.values()]
+    opened = [ModelAndTable(fitted, reading) for fitted in models.values()]
     for each in opened:
         check_columns(reading.frame.columns, list(each.model.feature_names_in_), reading.name)
     if drop_missing_target:
         reading = opened[0].without_missing(target).reading
-        opened = [Opened(each.model, reading) for each in opened]
+        opened = [ModelAndTable(each.model, reading) for each in opened]
     for each in opened:
         _ = each.X  # refuse a table that lacks columns, in one sentence
     y = _true_values(opened[0], target)
@@ -72,7 +72,7 @@ def explore(
         server.run(page, listener, grace=5)
 
 
-def _true_values(opened: Opened, target: str | None) -> np.ndarray | None:
+def _true_values(opened: ModelAndTable, target: str | None) -> np.ndarray | None:
     """Return the true values, if they are asked for or known for every row."""
     frame, known = opened.reading.frame, opened.origin.target
     if target is None and (known not in frame.columns or frame[known].null_count()):

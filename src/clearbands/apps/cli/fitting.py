@@ -14,11 +14,11 @@ from clearbands.apps.cli.fit_options import Choice, Names, Settings
 from clearbands.apps.cli.fit_summary import show_written
 from clearbands.apps.cli.options import names_in
 from clearbands.apps.cli.remarks import (
+    copies_warning,
+    describe_target,
     is_classes,
+    leak_warnings,
     read_target,
-    words_about,
-    words_about_copies,
-    words_about_leaks,
 )
 from clearbands.apps.cli.report import write_report
 from clearbands.apps.reading.choosing import (
@@ -113,7 +113,7 @@ def show_remarks(reading: Reading, names: Names, choice: Choice, rows: Rows) -> 
     )
     console.show_reading(reading, learned, title)
     mended = [names.target] if names.target in reading.mended else []
-    about_target = words_about(names.target, y, choice.task)
+    about_target = describe_target(names.target, y, choice.task)
     if about_target:
         console.print_line(about_target)
     warnings = [] if is_classes(y) else warnings_about_target(names.target, y)
@@ -125,10 +125,10 @@ def show_remarks(reading: Reading, names: Names, choice: Choice, rows: Rows) -> 
         if name not in quiet
     ]
     warnings += warnings_about(reading, columns, [*mended, *features])
-    warnings += [] if is_classes(y) else words_about_leaks(rows.X, y)
+    warnings += [] if is_classes(y) else leak_warnings(rows.X, y)
     if rows.groups is None and not is_classes(y):
         with suppress_warnings(UserWarning):  # the fit itself warns about columns
-            copies = words_about_copies(rows.X, y, in_fit=True)
+            copies = copies_warning(rows.X, y, in_fit=True)
         warnings += [] if copies is None else [copies]
     for words in warnings:
         console.print_error(f"Warning: {words}")

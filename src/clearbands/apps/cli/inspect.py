@@ -7,11 +7,11 @@ from typing import Annotated
 from clearbands.apps.cli import console
 from clearbands.apps.cli.options import ColumnsAs, Data, TextFile, column, kinds_wanted
 from clearbands.apps.cli.remarks import (
+    copies_warning,
+    describe_target,
     is_classes,
+    leak_warnings,
     read_target,
-    words_about,
-    words_about_copies,
-    words_about_leaks,
 )
 from clearbands.apps.reading.reading import read_table
 from clearbands.rows import display
@@ -38,13 +38,13 @@ def inspect(
     )
     if target is not None:
         y = read_target(reading, target, None)
-        about_target = words_about(target, y, None)
+        about_target = describe_target(target, y, None)
         if about_target:
             console.print_line(about_target)
         if is_classes(y):
             return
         others = reading.frame.drop(target)
-        copies = words_about_copies(others, y, in_fit=False)
-        warnings = [*warnings_about_target(target, y), *words_about_leaks(others, y)]
+        copies = copies_warning(others, y, in_fit=False)
+        warnings = [*warnings_about_target(target, y), *leak_warnings(others, y)]
         for words in [*warnings, *([] if copies is None else [copies])]:
             console.print_error(f"Warning: {words}")

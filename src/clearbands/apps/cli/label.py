@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from clearbands.apps.cli import console
-from clearbands.apps.cli.opened import Opened
+from clearbands.apps.cli.opened import ModelAndTable
 from clearbands.apps.cli.options import Data, Model, TableOut, TextFile, option
 from clearbands.apps.reading import files
 from clearbands.apps.reading.formats import STREAM
@@ -24,7 +24,7 @@ def label(
     The columns are row_from_1, the number of the row, and those of predict_frame.
     """
     files.check_output(output.out, inputs=[model, data], table=True)
-    rows = Opened.from_files(model, data, text)
+    rows = ModelAndTable.from_files(model, data, text)
     X, groups, carried = rows.X, rows.groups, rows.carried_columns(output)
 
     import polars as pl

@@ -8,7 +8,7 @@ import typer
 
 from clearbands.apps.cli import console
 from clearbands.apps.cli.command import typed_command
-from clearbands.apps.cli.opened import Opened
+from clearbands.apps.cli.opened import ModelAndTable
 from clearbands.apps.cli.options import (
     Data,
     KnownTarget,
@@ -45,7 +45,7 @@ def monitor(
     rows and drift. Without --time the rows count as they stand. The model is not changed.
     """
     files.check_output(out, inputs=[model, data])
-    rows, column = Opened.from_files(model, data, text).in_time(time)
+    rows, column = ModelAndTable.from_files(model, data, text).in_time(time)
     times = None
     if column:
         from clearbands.rows.time_order import check_time

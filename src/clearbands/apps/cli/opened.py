@@ -78,7 +78,7 @@ def drop_rows(reading: Reading, target: str) -> Reading:
 
 
 @dataclass(frozen=True)
-class Opened:
+class ModelAndTable:
     """A model, and a table with questions about its rows."""
 
     model: Any
@@ -87,7 +87,7 @@ class Opened:
     @classmethod
     def from_files(
         cls, model: Path, data: Path, text: TextFile, *, of_classes: bool = False
-    ) -> Opened:
+    ) -> ModelAndTable:
         fitted = load_model(model, of_classes=of_classes)
         return cls(fitted, read_for_models(data, text, fitted))
 
@@ -136,16 +136,16 @@ class Opened:
         names = dict.fromkeys([*([row_id] if row_id else []), *names_in(output.keep, columns)])
         return [take_column(self.reading.frame, name, self.reading.name) for name in names]
 
-    def without_missing(self, target: str | None) -> Opened:
+    def without_missing(self, target: str | None) -> ModelAndTable:
         """Return the same without the rows whose target is missing."""
         return replace(self, reading=drop_rows(self.reading, self.target(target)))
 
-    def in_time(self, column: str | None) -> tuple[Opened, str]:
+    def in_time(self, column: str | None) -> tuple[ModelAndTable, str]:
         """Return the same with rows in the order of a column, by default the model's own."""
         name = column or self.origin.time
         return (replace(self, reading=sorted_rows(self.reading, name)) if name else self), name
 
-    def without_seen(self, y: np.ndarray) -> tuple[Opened, np.ndarray]:
+    def without_seen(self, y: np.ndarray) -> tuple[ModelAndTable, np.ndarray]:
         """Return the same without the rows of the fit, and the other true values, with a warning.
 
         If these rows are not known, or too few others are left, all rows stay.

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from clearbands.apps.cli import console
-from clearbands.apps.cli.opened import Opened, load_model
+from clearbands.apps.cli.opened import ModelAndTable, load_model
 from clearbands.apps.cli.options import QuestionOptions, TableOut
 from clearbands.apps.reading.choosing import take_target
 from clearbands.apps.reading.dialect import Dialect
@@ -51,7 +51,7 @@ class PredictionOptions:
 
     def table(self, model: Any, reading: Reading) -> pl.DataFrame:
         """Return the answers for all rows, and the columns that are carried along."""
-        rows = Opened(model, reading)
+        rows = ModelAndTable(model, reading)
         questions = self.questioned.questions(
             above=_thresholds(self.questioned.above, reading),
             below=_thresholds(self.questioned.below, reading),

@@ -34,10 +34,10 @@ def is_classes(y: np.ndarray) -> bool:
     return y.dtype.kind != "f"
 
 
-def words_about(target: str, y: np.ndarray, task: str | None) -> str:
+def describe_target(target: str, y: np.ndarray, task: str | None) -> str:
     """Say what the target holds, and which option reads it otherwise; "" if nothing is unclear."""
     if not is_classes(y):
-        return _words_about_numbers(target, y) if task is None else ""
+        return _describe_whole_numbers(target, y) if task is None else ""
     names, counts = np.unique(y, return_counts=True)
     order = np.argsort(-counts, kind="stable")
     listed = first_of([f"{names[i]!s} ({counts[i]:,})" for i in order], MOST_NAMED)
@@ -49,7 +49,7 @@ def words_about(target: str, y: np.ndarray, task: str | None) -> str:
     return f"The target {target!r} holds {classes}: {listed}{way_out}."
 
 
-def _words_about_numbers(target: str, y: np.ndarray) -> str:
+def _describe_whole_numbers(target: str, y: np.ndarray) -> str:
     """Say how to predict classes if the target holds a few whole numbers, or else ""."""
     values = np.unique(y)
     if not 2 < len(values) <= FEW or 2 * len(values) > len(y) or (values != np.rint(values)).any():
@@ -60,7 +60,7 @@ def _words_about_numbers(target: str, y: np.ndarray) -> str:
     )
 
 
-def words_about_leaks(X: pl.DataFrame, y: np.ndarray) -> list[str]:
+def leak_warnings(X: pl.DataFrame, y: np.ndarray) -> list[str]:
     """Return a sentence for every column of numbers that gives the target away, or nearly."""
     return [
         f"Column {column.name!r} sorts the rows as the target does. If its values are known only "
@@ -85,7 +85,7 @@ def _is_in_order(values: np.ndarray, y: np.ndarray) -> bool:
     return True
 
 
-def words_about_copies(X: pl.DataFrame, y: np.ndarray, *, in_fit: bool) -> str | None:
+def copies_warning(X: pl.DataFrame, y: np.ndarray, *, in_fit: bool) -> str | None:
     """Return a sentence about copies; None if there are none, or if `fit` warns of them itself."""
     from clearbands.rows.copies import MANY_COPIES, count_copies
     from clearbands.tables.encoder import TableEncoder

@@ -9,7 +9,7 @@ import typer
 
 from clearbands.apps.cli import console
 from clearbands.apps.cli.command import typed_command
-from clearbands.apps.cli.opened import Opened
+from clearbands.apps.cli.opened import ModelAndTable
 from clearbands.apps.cli.options import (
     Data,
     DropMissingTarget,
@@ -49,7 +49,7 @@ def report(
     is one file that needs no network.
     """
     files.check_output(out, inputs=[model, data])
-    rows = Opened.from_files(model, data, text, of_classes=True)
+    rows = ModelAndTable.from_files(model, data, text, of_classes=True)
     if drop_missing_target:
         rows = rows.without_missing(target)
     targets = rows.y(target)
@@ -80,7 +80,7 @@ def report(
     )
 
 
-def _compared(rows: Opened, by: str | None) -> np.ndarray | None:
+def _compared(rows: ModelAndTable, by: str | None) -> np.ndarray | None:
     """Return the labels to compare; if the model needs labels, these are the ones."""
     if rows.groups is None:
         return None if by is None else take_labels(rows.reading.frame, by, rows.reading.name)
@@ -92,7 +92,7 @@ def _compared(rows: Opened, by: str | None) -> np.ndarray | None:
     return rows.groups
 
 
-def _history(rows: Opened, path: Path) -> dict[str, str]:
+def _history(rows: ModelAndTable, path: Path) -> dict[str, str]:
     """Return what is known of the fit: the versions, the data and the time."""
     from clearbands.persistence.model_file import read_header
 

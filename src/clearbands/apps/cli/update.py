@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from clearbands.apps.cli import console
-from clearbands.apps.cli.opened import Opened
+from clearbands.apps.cli.opened import ModelAndTable
 from clearbands.apps.cli.options import Data, KnownTarget, KnownTime, Model, TextFile, option
 from clearbands.apps.reading import files
 from clearbands.rows import display
@@ -46,7 +46,7 @@ def update(
     from clearbands.persistence.model_file import save
 
     files.check_output(out or model, inputs=[data])
-    rows, column = Opened.from_files(model, data, text).in_time(time)
+    rows, column = ModelAndTable.from_files(model, data, text).in_time(time)
     labels: dict[str, Any] = {"calibration_groups": rows.groups}
     if column:
         labels["time"] = rows.reading.frame[column].to_numpy()

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from clearbands._compat import require
 from clearbands.apps.report import answer, figures, row_lists, whiskers, widths
-from clearbands.apps.report.facts import Facts, gather
+from clearbands.apps.report.facts import Facts, gather_facts
 from clearbands.apps.report.row_lists import rows_to_look_at
 from clearbands.calibration.guarantee import Guarantee, first_five
 from clearbands.persistence.writing import atomic_path
@@ -77,9 +77,9 @@ def make_report(
 ) -> Report:
     """Make the page that `ClearRegressor.report` returns.
 
-    `origin` says where model and rows came from, line by line; `words` are arguments of `gather`.
+    `origin` says where model and rows came from, line by line; `words` go to `gather_facts`.
     """
-    return render("page.html", origin, **_page(gather(model, X, y, **words)))
+    return render("page.html", origin, **_page(gather_facts(model, X, y, **words)))
 
 
 def render(name: str, origin: Mapping[str, str] | None, **page: Any) -> Report:

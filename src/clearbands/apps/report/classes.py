@@ -171,7 +171,7 @@ def make_class_report(
 
     `origin` says where model and rows came from, and `n_seen` how many of the rows were in the fit.
     """
-    facts = gather_classes(model, X, y, target=target, by=by)
+    facts = gather_class_facts(model, X, y, target=target, by=by)
     confusion = facts.confusion() if len(facts.names) <= MOST_CLASSES else None
     left_out = {"confusion": confusion is None, "models": not model.leaderboard_}
     seen = warning(n_seen, facts.coverage.n)
@@ -208,7 +208,7 @@ def make_class_report(
     )
 
 
-def gather_classes(
+def gather_class_facts(
     model: ClearClassifier,
     X: TableLike,
     y: ArrayLike,

@@ -112,7 +112,7 @@ class Facts:
         return f"{words} {unit}" if self.unit and not words.endswith(unit) else words
 
 
-def gather(
+def gather_facts(
     model: ClearRegressor,
     X: TableLike,
     y: ArrayLike,
