@@ -220,7 +220,8 @@ def _judge(
     models: dict[int, dict[str, BaseEstimator]], rows: Rows, tasks: list[_Task], n_jobs: int | None
 ) -> list[_Judged]:
     """Return the predictions of the models of each size, for trees at several stages."""
-    judged = [_Judged(task, {}) for task in tasks]
+    # The longest fits start first, so that no thread waits for one of them at the end.
+    judged = [_Judged(task, {}) for task in sorted(tasks, key=lambda task: -len(task.train))]
 
     def work(number: int, stop: np.ndarray) -> None:
         task, centers = judged[number]
