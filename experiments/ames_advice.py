@@ -33,8 +33,9 @@ FEATURES = {
 }
 """The sets of features, each with one more group of columns than the one before."""
 
-SHARES = (0.2, 1.0)
-SEEDS = (0,)
+SEEDS = {0.2: (0, 1, 2), 1.0: (0,)}
+"""The seeds for each share of the training rows; fewer rows are other rows with each seed."""
+
 KEY = ["features", "share", "seed"]
 COLUMNS = [*KEY, "aleatoric", "epistemic", "low", "high", "quantile_loss", "coverage"]
 ROWS = results.Schema("advice", results.FOLDER / "ames_advice.csv", KEY, COLUMNS, packed=COLUMNS)
@@ -44,7 +45,8 @@ def run(path: Path, *, n_jobs: int = 1) -> None:
     """Compute the rows that are missing, and append them to the file."""
     results.prepare(path, ROWS)
     done = results.known(path, schema=ROWS)
-    todo = [key for key in product(FEATURES, SHARES, SEEDS) if key not in done]
+    keys = ((*key, seed) for key in product(FEATURES, SEEDS) for seed in SEEDS[key[1]])
+    todo = [key for key in keys if key not in done]
     print(f"{len(todo)} fits to go.")
     houses = ames_data.load() if todo else None
     tasks = (joblib.delayed(run_one)(houses, *key) for key in todo)
@@ -83,7 +85,7 @@ def summary(rows: pd.DataFrame) -> pd.DataFrame:
     ignorance = rows["epistemic"] / (rows["aleatoric"] + rows["epistemic"])
     groups = rows.assign(ignorance=ignorance).groupby(["features", "share"])
     means = groups[[*names, "ignorance"]].mean()
-    return means.reindex([key for key in product(FEATURES, SHARES) if key in means.index])
+    return means.reindex([key for key in product(FEATURES, SEEDS) if key in means.index])
 
 
 def table(rows: pd.DataFrame) -> str:

@@ -157,8 +157,7 @@ def test_what_rows_and_features_do_to_the_parts(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(ames_data, "load", lambda: houses)
     features = {"one": ("gr_liv_area",), "two": ("gr_liv_area", "overall_qual")}
     monkeypatch.setattr(ames_advice, "FEATURES", features)
-    monkeypatch.setattr(ames_advice, "SHARES", (1.0,))
-    monkeypatch.setattr(ames_advice, "SEEDS", (0,))
+    monkeypatch.setattr(ames_advice, "SEEDS", {1.0: (0,)})
     path, picture = tmp_path / "advice.csv", tmp_path / "advice.png"
     call = ["ames-advice", "--results", str(path), "--figure", str(picture)]
     assert experiments.main(call) == 0
