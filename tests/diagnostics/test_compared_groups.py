@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from clearbands import diagnose
 from clearbands.diagnostics.compared_groups import (
     compared_groups,
     has_groups,
@@ -45,6 +46,21 @@ def test_the_column_of_the_model_is_compared_where_no_labels_come(plain, by_labe
     assert compared_groups(by_column, TABLE, other) is other
     assert compared_groups(by_labels, X, None) is None
     assert compared_groups(plain, X, None) is None
+
+
+def test_columns_of_groups_are_compared_one_by_one():
+    far, steep = X[:, 0] > 0, X[:, 1]
+    columns = pd.DataFrame({"noise": LOUD, "far": far, "steep": steep})
+    given = linear_clear().fit(X, Y, calibration_groups=columns)
+    named = linear_clear().fit(columns, Y, calibration_groups=list(columns))
+    with pytest.raises(ValueError, match="or give the columns as by"):
+        needed_groups(given, LOUD)
+    found = [diagnose(given, X, Y, by=columns), diagnose(named, columns, Y)]
+    for diagnosis in found:
+        cells = [(cell.by, cell.label) for cell in diagnosis.by_group]
+        assert cells[:4] == [("noise", "loud"), ("noise", "quiet"), ("far", "0"), ("far", "1")]
+        assert [by for by, _ in cells[4:]] == ["steep"] * 3  # in thirds
+        assert len(diagnosis.by_group_together) == 7
 
 
 def test_together_loud_rows_would_get_less_and_nobody_more(plain, by_column):

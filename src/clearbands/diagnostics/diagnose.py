@@ -39,6 +39,7 @@ from clearbands.diagnostics.diagnosis import Diagnosis, corrected
 from clearbands.prediction.uncertainty import Uncertainty
 from clearbands.rows.checks import MISSING, check_group_labels, check_vector
 from clearbands.rows.frames import is_frame
+from clearbands.rows.group_columns import are_columns, read_group_columns
 from clearbands.rows.levels import find_level
 from clearbands.rows.messages import renamed
 from clearbands.rows.typed import Seed, TableLike
@@ -85,9 +86,10 @@ def diagnose(
     X, y : rows that no step of the fit has seen
         Columns of text are divided by category, others in thirds; those of arrays are named x0,
         x1, ...
-    by : (n,), optional
-        Labels of rows between which coverage should not differ; by default the column that a model
-        was calibrated by. A model that was calibrated with labels needs them.
+    by : (n,) or table, optional
+        Labels of rows between which coverage should not differ, or several columns of groups; by
+        default the columns that a model was calibrated by. A model that was calibrated with labels
+        or columns needs them.
     confidence_level : float, optional
         One of the model's levels, by default its first.
     X_calibration : optional
@@ -208,7 +210,18 @@ def _by_group(
 ) -> tuple[Cell, ...]:
     if by is None or intervals is None:
         return ()
-    return tuple(coverage_by_group(y, intervals, by))
+    if not are_columns(by):
+        return tuple(coverage_by_group(y, intervals, by))
+    columns, cells = read_group_columns(by, len(y)), []
+    for name in columns.dtype.names or ():
+        values = columns[name]
+        if values.dtype.kind == "U":
+            cells += coverage_by_group(y, intervals, values, name=name)
+        elif np.isin(values, (0, 1)).all():
+            cells += coverage_by_group(y, intervals, values.astype(int), name=name)
+        else:
+            cells += coverage_by_feature(y, intervals, values, name=name)
+    return tuple(cells)
 
 
 def _n_below_zero(y: np.ndarray, intervals: np.ndarray) -> int:

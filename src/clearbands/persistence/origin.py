@@ -26,7 +26,7 @@ class Origin:
     id: str = ""  # the column that names the rows, if there is one
     data: str = ""  # the name of the file
     time: str = ""  # the column of times, if the rows were fitted in their order
-    calibration_groups: str = ""  # the column of the groups that were calibrated apart, if any
+    calibration_groups: str | list[str] = ""  # the columns of the groups in which the level holds
     decimal: str = ""  # the sign before decimals in a text file
     date_orders: dict[str, str] = field(default_factory=dict)  # "dmy" or "mdy", by column
     fitted: str = ""  # the time of the fit in UTC, such as 2026-01-31T13:45:00Z
@@ -78,7 +78,7 @@ def record_origin(
     id: str = "",
     data: str = "",
     time: str = "",
-    calibration_groups: str = "",
+    calibration_groups: str | list[str] = "",
     decimal: str = "",
     date_orders: dict[str, str] | None = None,
 ) -> Origin:

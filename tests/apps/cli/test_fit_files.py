@@ -59,6 +59,10 @@ def test_a_large_file_is_not_read_whole_unless_something_needs_it(parquet_houses
         (["--report", "r.html", "--work", "w"], "--report needs the table in memory"),
         (["--time", "age", "--work", "w"], "--time needs the table in memory"),
         (["--encoding", "latin-1", "--work", "w"], "--encoding needs the table in memory"),
+        (
+            ["--calibration-groups", "town,size", "--work", "w"],
+            "--calibration-groups of several columns needs the table in memory",
+        ),
         (["--engine", "dask"], "belong together"),
         (["--scheduler", "tcp://127.0.0.1:1"], "belong together"),
         (["--preset", "a", "--work", "w"], "fitted with members of symmetric trees"),

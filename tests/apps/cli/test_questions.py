@@ -141,6 +141,49 @@ def test_fit_calibrates_groups_and_keeps_to_a_support(tmp_path):
     )
 
 
+@pytest.mark.slow
+def test_groups_of_several_columns_may_overlap(tmp_path):
+    X, y = documented_houses()
+    frame = X.with_columns(price=y, new=pl.Series([True, False] * 100))
+    frame.write_csv(tmp_path / "houses.csv")
+    out, page, table = (tmp_path / name for name in ("houses.clear", "page.html", "out.csv"))
+    args = ["fit", tmp_path / "houses.csv", "--target", "price", "--out", out, "--preset", "fast"]
+    groups = ("--calibration-groups", "new", "--calibration-groups", "town")
+    result = run(*args, "--drop", "new", *groups)
+    assert result.exit_code == 0, result.stderr
+    model = load(out)
+    assert model.calibrator_.names_ == ("new", "town=Basel", "town=Bern")
+    assert "new" not in model.feature_names_in_
+    assert run("predict", out, tmp_path / "houses.csv", "--out", table).exit_code == 0
+    rows = frame.select(model.feature_names_in_.tolist())
+    _, intervals = model.predict_interval(rows, calibration_groups=frame.select("new", "town"))
+    np.testing.assert_array_equal(pl.read_csv(table)["upper_90"], intervals[:, 1, 0])
+    assert run("evaluate", out, tmp_path / "houses.csv").exit_code == 0
+    assert run("report", out, tmp_path / "houses.csv", "--out", page).exit_code == 0
+    other = run("report", out, tmp_path / "houses.csv", "--out", page, "--by", "rooms")
+    assert_fails(other, "calibrated by the groups of 'new', 'town', and the report compares those")
+    frame.drop("new").write_csv(tmp_path / "lost.csv")
+    lost = run("predict", out, tmp_path / "lost.csv", "--out", table)
+    assert_fails(lost, "lost.csv has no column 'new'")
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--unknown-groups", "pool"], "takes one column of --calibration-groups, got town, rooms"),
+        (["--weight", "area"], "several columns of --calibration-groups know no weights"),
+        (["--calibration-groups", "rom"], "did you mean 'rooms'?"),
+    ],
+)
+def test_what_several_columns_of_groups_cannot_have_is_one_sentence(tmp_path, more, said):
+    X, y = documented_houses()
+    X.with_columns(price=y).write_csv(tmp_path / "houses.csv")
+    out = tmp_path / "houses.clear"
+    args = ["fit", tmp_path / "houses.csv", "--target", "price", "--out", out]
+    assert_fails(run(*args, "--calibration-groups", "town, rooms", *more), said)
+    assert not out.exists()
+
+
 def test_rows_that_belong_together_are_named_by_their_column(tmp_path):
     X, y = documented_houses()
     flat = pl.Series("flat", [f"flat {i // 2}" for i in range(len(y))])

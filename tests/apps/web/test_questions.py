@@ -139,3 +139,29 @@ def test_a_model_that_does_not_learn_from_its_groups_asks_for_them():
     assert (lost.status_code, later.status_code) == (422, 422)
     assert "column 'year': the column is missing" in lost.json()["detail"]
     assert "Groups that were not calibrated: 2010" in later.json()["detail"]
+
+
+def test_groups_of_several_columns_are_asked_for_too():
+    X, y = documented_houses()
+    plain = X.select("area", "rooms")
+    groups = X.select("town", built=pl.Series(["1990", "new"] * 100), big=pl.col("area") > 120)
+    model = linear_model(plain, y, calibration_groups=groups)
+    model.origin_ = record_origin(plain, y, target="price", calibration_groups=groups.columns)
+    rows = plain[:3:2].hstack(groups[:3:2])  # all were built in 1990, which looks like a number
+    upper = model.predict_interval(plain[:3:2], calibration_groups=groups[:3:2])[1][:, 1, 0]
+    app, token = create_app(model, token="secret", allow_updates=True), "Bearer secret"
+    with TestClient(app, headers={"Authorization": token}) as client:
+        found = client.post("/predict", json={"rows": rows.to_dicts()}).json()["predictions"]
+        text = client.post(
+            "/predict", content=rows.write_csv(), headers={"content-type": "text/csv"}
+        )
+        lost = client.post("/predict", json={"rows": rows.drop("big").to_dicts()})
+        other = client.post(
+            "/predict", json={"rows": rows.with_columns(town=pl.lit("Chur")).to_dicts()}
+        )
+        known = client.post("/update", json={"rows": rows.with_columns(price=300.0).to_dicts()})
+    assert [row["upper_90"] for row in found] == upper.tolist()
+    assert text.json()["predictions"] == found
+    assert "column 'big': the column is missing" in lost.json()["detail"]
+    assert "Groups of 'town' that were not calibrated: Chur" in other.json()["detail"]
+    assert known.status_code == 200

@@ -9,7 +9,7 @@ import typer
 
 from clearbands.apps.cli.command import typed_command
 from clearbands.apps.cli.fit_options import Choice, Names, Settings
-from clearbands.apps.cli.options import Data, TextFile, Workers, kinds_wanted, option
+from clearbands.apps.cli.options import Data, TextFile, Workers, kinds_wanted, names_in, option
 from clearbands.apps.reading import files
 from clearbands.apps.reading.reading import read_table
 
@@ -49,6 +49,7 @@ def fit(
     needs_memory = {
         "report": report,
         "time": names.time,
+        "calibration_groups of several columns": len(names_in(names.calibration_groups, [])) > 1,
         "rises": settings.rises,
         "falls": settings.falls,
         "task": choice.task == "classification",
@@ -64,6 +65,7 @@ def fit(
     reading = read_table(data, options=text, columns_as=kinds_wanted(choice.columns_as))
     if choice.drop_missing_target:
         reading = drop_rows(reading, names.target)
+    names = names.in_table(reading.frame.columns)
     if names.time:
         reading = sorted_rows(reading, names.time)
     rows = fitting.choose_rows(reading, names, choice)

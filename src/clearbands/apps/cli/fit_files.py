@@ -54,6 +54,8 @@ def fit_and_save(
     """Fit the model, and write it with a record of its origin."""
     engine, table = workers.make_engine(settings.jobs), open_table(data)
     columns = list(table.columns)
+    names = names.in_table(columns)
+    (by_group,) = names.calibration_groups or [""]
     dropped = {names.target, names.id, names.groups, names.weight, *names_in(choice.drop, columns)}
     chosen = names_in(choice.features, columns) or columns
     learned = [name for name in chosen if name not in dropped]
@@ -69,18 +71,21 @@ def fit_and_save(
             names.target,
             features=learned,
             groups=names.groups or None,
-            calibration_groups=names.calibration_groups or None,
+            calibration_groups=by_group or None,
             sample_weight=names.weight or None,
             engine=engine,
             work=workers.work,
             progress=progress,
         )
-        model.origin_ = _origin(table, learned, names, console.title_of(data))
+        title = console.title_of(data)
+        model.origin_ = _origin(table, learned, names, by_group, title)
         save(model, out)
     show_written(model, data, out, time.perf_counter() - started, verbose=settings.verbose)
 
 
-def _origin(table: ParquetTable, learned: list[str], names: Names, data: str) -> Origin:
+def _origin(
+    table: ParquetTable, learned: list[str], names: Names, by_group: str, data: str
+) -> Origin:
     """Record the origin of the model, with the hashes of all rows, piece by piece."""
     hashes = []
     for piece in table.pieces(ROWS_AT_ONCE):
@@ -91,6 +96,6 @@ def _origin(table: ParquetTable, learned: list[str], names: Names, data: str) ->
         target=names.target,
         unit=names.unit,
         id=names.id,
-        calibration_groups=names.calibration_groups,
+        calibration_groups=by_group,
         data=data,
     )

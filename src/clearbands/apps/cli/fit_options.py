@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from clearbands.apps.cli.options import (
@@ -40,8 +40,12 @@ class Names:
         ),
     ] = ""
     calibration_groups: Annotated[
-        str, column("Let the level hold in each group that this column names.")
-    ] = ""
+        list[str],
+        column(
+            "Let the level hold in each group that this column names; repeat it for several, whose "
+            "groups may overlap. Of several, one of numbers is a function of the row."
+        ),
+    ] = field(default_factory=list)
     weight: Annotated[
         str,
         column(
@@ -67,6 +71,16 @@ class Names:
     def __post_init__(self) -> None:
         if self.time and self.groups:
             raise ValueError("--groups and --time cannot be used at once: give one.")
+
+    def in_table(self, columns: list[str]) -> Names:
+        """Return the same with each column of calibration groups by itself."""
+        groups = list(dict.fromkeys(names_in(self.calibration_groups, columns)))
+        if len(groups) > 1 and self.weight:
+            raise ValueError(
+                "Groups of several columns of --calibration-groups know no weights: give one "
+                "column, or leave --weight out."
+            )
+        return replace(self, calibration_groups=groups)
 
     @property
     def of_rows(self) -> list[str]:
@@ -249,6 +263,11 @@ class Settings:
             **{name: value for name, value in parameters.items() if value is not None},
         )
         if self.unknown_groups == "pool":
+            if len(names.calibration_groups) > 1:
+                raise ValueError(
+                    "--unknown-groups pool takes one column of --calibration-groups, got "
+                    f"{', '.join(names.calibration_groups)}: leave one of the options out."
+                )
             from clearbands.calibration.groups import GroupCalibrator
 
             model.calibrator = GroupCalibrator(model.default_calibrator(), unknown="pool")

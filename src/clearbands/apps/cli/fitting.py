@@ -24,7 +24,7 @@ from clearbands.apps.cli.report import write_report
 from clearbands.apps.reading.choosing import (
     choose_features,
     take_column,
-    take_labels,
+    take_groups,
     without_values,
 )
 from clearbands.apps.report.facts import FEWEST_ROWS
@@ -59,7 +59,7 @@ def choose_rows(reading: Reading, names: Names, choice: Choice) -> Rows:
     if together:
         rows = replace(rows, groups=take_column(frame, together, path).to_numpy())
     if names.calibration_groups:
-        labels = take_labels(frame, names.calibration_groups, path)
+        labels = take_groups(frame, names.calibration_groups, path)
         rows = replace(rows, calibration_groups=labels)
     if names.weight:
         weights = take_column(frame, names.weight, path).to_list()
@@ -151,11 +151,12 @@ def fit_and_save(
         from clearbands.persistence.origin import record_origin
 
         labels: dict[str, Any] = {"sample_weight": rows.sample_weight}
+        groups = names.calibration_groups
+        by_group = groups if len(groups) > 1 else "".join(groups)
         if not is_classes(rows.y):
-            # If the model learns from the column that names the groups, it finds it by this name.
-            name = names.calibration_groups
-            is_learned = name in rows.X.columns
-            labels["calibration_groups"] = name if is_learned else rows.calibration_groups
+            # If the model learns from all columns of groups, it finds them by their names.
+            is_learned = groups and set(groups) <= set(rows.X.columns)
+            labels["calibration_groups"] = by_group if is_learned else rows.calibration_groups
         if rows.groups is not None:
             labels["time" if names.time else "groups"] = rows.groups
         model.fit(rows.X, rows.y, progress=progress, **labels)
@@ -166,7 +167,7 @@ def fit_and_save(
             unit=names.unit,
             id=names.id,
             time=names.time,
-            calibration_groups=names.calibration_groups,
+            calibration_groups=by_group,
             data=console.title_of(data),
             decimal=known.decimal or "",
             date_orders=dict(known.orders),

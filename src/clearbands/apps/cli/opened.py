@@ -13,7 +13,6 @@ from clearbands.apps.reading.choosing import (
     drop_missing,
     take_column,
     take_features,
-    take_labels,
 )
 from clearbands.apps.reading.dates import read_dates
 from clearbands.apps.reading.reading import Reading, read_table, reading_in_words
@@ -110,12 +109,9 @@ class ModelAndTable:
     @cached_property
     def groups(self) -> np.ndarray | None:
         """The labels of the rows, if the model has groups and does not find the labels itself."""
-        from clearbands.apps.reading.features import group_feature
+        from clearbands.apps.reading.features import labels_of_rows
 
-        group = group_feature(self.model)
-        if group is None:
-            return None
-        return take_labels(self.reading.frame, group.name, self.reading.name)
+        return labels_of_rows(self.model, self.reading.frame, self.reading.name)
 
     def target(self, name: str | None) -> str:
         """Return the name of the target, which the user gives or else the model knows."""

@@ -84,10 +84,12 @@ def _compared(rows: ModelAndTable, by: str | None) -> np.ndarray | None:
     """Return the labels to compare; if the model needs labels, these are the ones."""
     if rows.groups is None:
         return None if by is None else take_labels(rows.reading.frame, by, rows.reading.name)
-    if by is not None and by != rows.origin.calibration_groups:
+    groups = rows.origin.calibration_groups
+    if by is not None and by != groups:
+        of_groups = repr(groups) if isinstance(groups, str) else ", ".join(map(repr, groups))
         raise ValueError(
-            f"The model was calibrated by the groups of {rows.origin.calibration_groups!r}, and "
-            "the report compares those: leave --by out."
+            f"The model was calibrated by the groups of {of_groups}, and the report compares "
+            "those: leave --by out."
         )
     return rows.groups
 

@@ -35,6 +35,29 @@ def take_labels(frame: pl.DataFrame, name: str, path: Path | str) -> np.ndarray:
     return np.array(take_column(frame, name, path).to_list(), dtype=object)
 
 
+def take_groups(
+    frame: pl.DataFrame, names: Sequence[str], path: Path | str, texts: Sequence[str] = ()
+) -> np.ndarray:
+    """Return labels (n,) of one column, or of several an array (n,) with a field for each.
+
+    Of several columns, `texts` are read as labels, whatever they look like in this table.
+    """
+    if len(names) == 1:
+        return take_labels(frame, names[0], path)
+    import polars as pl
+
+    from clearbands.rows.group_columns import read_group_columns
+
+    columns = [take_column(frame, name, path) for name in names]
+    columns = [
+        pl.Series(c.name, [None if v is None else str(v) for v in c], pl.String)
+        if c.name in texts
+        else c
+        for c in columns
+    ]
+    return read_group_columns(pl.DataFrame(columns), frame.height)
+
+
 def take_target(reading: Reading, target: str, *, what: str = "The target") -> np.ndarray:
     """Return the column as finite floats (n,), or raise an error that names a row and its value."""
     import polars as pl

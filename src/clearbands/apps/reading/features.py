@@ -5,17 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from clearbands.apps.reading.choosing import take_groups
 from clearbands.apps.reading.reading import Fitted
 from clearbands.apps.reading.understanding import Known
 from clearbands.persistence.origin import origin_of
 from clearbands.tables.kinds import value_of
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from clearbands.regressor import ClearRegressor
 
 
@@ -53,9 +57,10 @@ def _written(feature: Feature, known: Known) -> str:
 
 
 def row_features(model: ClearRegressor) -> tuple[Feature, ...]:
-    """Return the columns that a row to be predicted needs: those of fit and that of its group."""
-    group = group_feature(model)
-    return features_of(model) + (() if group is None else (group,))
+    """Return the columns that a row to be predicted needs: those of fit and those of its groups."""
+    features = features_of(model)
+    names = {feature.name for feature in features}
+    return features + tuple(each for each in group_features(model) if each.name not in names)
 
 
 def request_features(model: ClearRegressor) -> tuple[Feature, ...]:
@@ -65,21 +70,36 @@ def request_features(model: ClearRegressor) -> tuple[Feature, ...]:
     return (*needed, Feature(name, NAME)) if is_new else needed
 
 
-def group_feature(model: ClearRegressor) -> Feature | None:
-    """Return the column of the groups, if the model does not learn from it, else None."""
+def group_features(model: ClearRegressor) -> tuple[Feature, ...]:
+    """Return the columns of the groups, if the model does not find them among those of fit."""
     if (
         not getattr(model, "has_calibration_groups_", False)
         or model.calibration_group_column_ is not None
     ):
-        return None
+        return ()
     column = origin_of(model).calibration_groups
     if not column:
         raise ValueError(
             "The model was calibrated by group, with labels whose column it does not know; fit it "
             "with the name of a column."
         )
+    if not isinstance(column, str):
+        return tuple(
+            Feature(name, "text", labels, labels[0]) if labels else Feature(name, "any", typical=0)
+            for name, labels in model.calibrator_.columns_
+        )
     labels = tuple(group.label for group in model.calibrator_.calibration_groups_)
-    return Feature(column, "any", labels, labels[0])
+    return (Feature(column, "any", labels, labels[0]),)
+
+
+def labels_of_rows(
+    model: ClearRegressor, frame: pl.DataFrame, path: Path | str
+) -> np.ndarray | None:
+    """Return the groups of rows, if the model has groups and does not find them itself."""
+    groups = group_features(model)
+    texts = [group.name for group in groups if group.kind == "text"]
+    names = [group.name for group in groups]
+    return take_groups(frame, names, path, texts) if groups else None
 
 
 def typical_row(features: Sequence[Feature]) -> dict[str, Any]:

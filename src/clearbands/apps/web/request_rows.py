@@ -20,7 +20,7 @@ import numpy as np
 from clearbands.apps.reading.dates import find_dates
 from clearbands.apps.reading.decimals import Decimals, find_decimals
 from clearbands.apps.reading.dialect import SEPARATORS
-from clearbands.apps.reading.features import NAME, Feature, group_feature
+from clearbands.apps.reading.features import NAME, Feature, labels_of_rows
 from clearbands.apps.reading.layout import MISSING
 from clearbands.apps.reading.numbers import as_numbers
 from clearbands.apps.task import Task
@@ -54,10 +54,9 @@ def predict_rows(task: Task, rows: pl.DataFrame, questions: Questions | None = N
 
     The status is 422 where the model refuses the rows.
     """
-    group = group_feature(task.model)
     X = rows.select(list(task.model.feature_names_in_))
-    labels = None if group is None else rows[group.name].to_list()
     try:
+        labels = labels_of_rows(task.model, rows, "the request")
         # The model refuses infinite values; moments with a zone have been turned into UTC.
         with np.errstate(over="ignore", invalid="ignore"), suppress_warnings(ZoneWarning):
             return task.predict(X, questions, labels)

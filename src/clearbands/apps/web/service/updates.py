@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from clearbands.apps.reading.features import Feature, request_features, row_features
+from clearbands.apps.reading.features import Feature, labels_of_rows, request_features
 from clearbands.apps.web.limits import Limits
 from clearbands.apps.web.refusals import Refusal
 from clearbands.apps.web.service.description import describe_updates
@@ -58,11 +58,9 @@ class Updates:
         if self.time is not None:
             labels["time"] = rows[self.time.name].to_numpy()
         of_model = list(self.model.feature_names_in_)
-        others = [f.name for f in row_features(self.model) if f.name not in of_model]
-        if others:
-            labels["calibration_groups"] = rows[others[0]].to_list()
         with self._one_at_a_time:
             try:
+                labels["calibration_groups"] = labels_of_rows(self.model, rows, "the request")
                 y = rows[self.target.name].to_numpy()
                 self.model.update(rows.select(of_model), y, **labels)
             except (ValueError, TypeError) as error:
