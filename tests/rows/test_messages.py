@@ -76,11 +76,11 @@ def shown(warning):
 
 
 def test_own_lines_are_passed_over():
-    [told] = noticed(lambda: warn("Look here.", FutureWarning))  # the line that must be passed over
+    [told] = noticed(lambda: warn("Look here.", FutureWarning))  # this line warns
     assert told.category is FutureWarning
     assert str(told.message) == "Look here."
     assert told.filename == __file__
-    assert "# this line" in shown(told)
+    assert "# this line warns" in shown(told)
 
 
 def test_what_is_kept_back_is_of_the_kind_that_was_named_and_said_again_afterwards():
