@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from clearbands import __version__
-from clearbands.apps.reading.features import Feature, features_of
+from clearbands.apps.reading.features import Feature, features_of, row_features
 from clearbands.calibration.guarantee import Guarantee
 from clearbands.persistence.origin import origin_of
 from clearbands.rows import display
@@ -66,7 +66,8 @@ def _about(model: Any, origin: Any, target: str) -> Iterator[str]:
     if names is None:
         yield f"A row is {model.n_features_in_} numbers, in the order of the fit."
         return
-    yield _table(("column", "holds", "values"), map(_column, features_of(model)))
+    features = row_features(model) if origin.calibration_groups else features_of(model)
+    yield _table(("column", "holds", "values"), map(_column, features))
 
 
 def _column(feature: Feature) -> tuple[str, str, str]:

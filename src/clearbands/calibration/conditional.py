@@ -239,7 +239,7 @@ class ConditionalCalibrator(CalibratorOfGroups):
             )
         for name, labels in self.columns_:
             if bool(labels) != _is_text(groups, name):
-                kind = "text" if labels else "numbers"
+                kind = "text" if labels else "numbers or True and False"
                 raise ValueError(f"The column {name!r} of calibration_groups held {kind} in fit.")
             new = sorted(set(groups[name].tolist()) - set(labels)) if labels else []
             if new:

@@ -154,6 +154,7 @@ def test_groups_of_several_columns_may_overlap(tmp_path):
     model = load(out)
     assert model.calibrator_.names_ == ("new", "town=Basel", "town=Bern")
     assert "new" not in model.feature_names_in_
+    assert "| `new` |" in model.card()
     assert run("predict", out, tmp_path / "houses.csv", "--out", table).exit_code == 0
     rows = frame.select(model.feature_names_in_.tolist())
     _, intervals = model.predict_interval(rows, calibration_groups=frame.select("new", "town"))

@@ -302,7 +302,7 @@ def _any(texts: pl.Series) -> list[object]:
     """Return booleans or numbers if all cells are such, else text; dates are text, as in JSON."""
     import polars as pl
 
-    if set(texts.drop_nulls()) <= set(BOOLEANS):
-        return [None if t is None else BOOLEANS[t] for t in texts]
+    if {text.lower() for text in texts.drop_nulls()} <= set(BOOLEANS):
+        return [None if t is None else BOOLEANS[t.lower()] for t in texts]
     numbers = texts.cast(pl.Float64, strict=False)
     return (texts if numbers.null_count() > texts.null_count() else numbers).to_list()
