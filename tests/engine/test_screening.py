@@ -5,7 +5,7 @@ import pytest
 
 from clearbands import BoostedQuantiles, ForestQuantiles
 from clearbands.engine.binning import Bins
-from clearbands.engine.screening import FEWEST_KEPT, MANY_COLUMNS, Screen
+from clearbands.engine.screening import FEWEST_KEPT, Screen, n_kept
 from clearbands.models.symmetric_trees import SymmetricTrees
 
 LEVEL, BOWL, SPREAD, DUMMY = 7, 100, 300, 555  # the columns that matter
@@ -28,8 +28,17 @@ def screen_of(X):
 
 def test_few_columns_are_all_looked_at():
     X, _ = wide_rows()
-    assert screen_of(X[:, :MANY_COLUMNS]) is None
-    assert screen_of(X[:, : MANY_COLUMNS + 1]) is not None
+    assert screen_of(X[:, :FEWEST_KEPT]) is None
+    assert screen_of(X[:, : FEWEST_KEPT + 1]) is not None
+
+
+def test_more_rows_tell_more_columns_apart():
+    assert [n_kept(n) for n in (10, 1_024, 2_000, 4_096, 10**6)] == [128, 128, 250, 512, 512]
+    rows = np.zeros((2_000, 251), np.uint8)
+    assert Screen.from_bins(rows[:, :250]) is None
+    assert Screen.from_bins(rows) is not None
+    once = Screen.from_bins(rows).columns(np.arange(2_000.0), np.ones(2_000, np.uint8))
+    assert len(once) == 250
 
 
 @pytest.mark.parametrize("seed", range(3))

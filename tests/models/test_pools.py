@@ -11,7 +11,7 @@ from clearbands import (
     mean_pool,
     quantile_pool,
 )
-from clearbands.models.pools import FOREST_ROWS, quantile_counterpart
+from clearbands.models.pools import FOREST_ROWS, center_pool, quantile_counterpart
 
 
 def test_the_counterpart_of_a_model_of_the_mean_is_the_forest():
@@ -25,6 +25,23 @@ def test_many_rows_bear_deeper_trees(n, depth):
     X = np.linspace(0, 1, n)[:, None]
     fitted = ResidualQuantiles(n_bootstraps=1, random_state=0).fit(X, np.sin(50 * X[:, 0]))
     assert fitted.bag_.value.shape[-1] == 2**depth
+
+
+@pytest.mark.parametrize(
+    ("size", "n_bins"),
+    [((250, 20), 128), ((250, 21), 32), ((600, 300), 60), ((1_280, 300), 128), ((5_000, 80), 128)],
+)
+def test_few_rows_of_many_columns_have_fewer_bins(size, n_bins):
+    trees = center_pool(*size)["trees of depth 6"]
+    assert trees.max_bins == n_bins
+
+
+@pytest.mark.parametrize(
+    ("size", "has_deep"),
+    [((511, 4), False), ((512, 20), True), ((1_999, 80), False), ((2_000, 80), True)],
+)
+def test_deep_trees_need_rows_for_every_column(size, has_deep):
+    assert ("trees of depth 8" in center_pool(*size)) == has_deep
 
 
 def test_the_papers_pools():

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from clearbands import ClearRegressor, FoldedEnsemble, PCSEnsemble, SymmetricTrees, load, save
-from clearbands.engine.screening import MANY_COLUMNS
+from clearbands.engine.screening import MOST_KEPT
 from clearbands.metrics import picp
 from clearbands.rows.draws import HashedFolds
 from clearbands.scaling.engines import Threads
@@ -114,7 +114,7 @@ def test_noise_that_cannot_be_fitted_piece_by_piece_learns_from_the_sample(tmp_p
 @pytest.mark.slow
 def test_of_very_many_columns_members_look_at_some(tmp_path):
     rng = np.random.RandomState(0)
-    wide = pl.DataFrame(rng.normal(size=(300, MANY_COLUMNS + 9)))
+    wide = pl.DataFrame(rng.normal(size=(300, MOST_KEPT + 9)))
     wide = wide.with_columns(price=5 * pl.col("column_7"))
     model = small_model().fit(write(tmp_path, wide), "price")
     assert 7 in model.epistemic_.bag_.feature

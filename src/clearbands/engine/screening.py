@@ -1,10 +1,10 @@
 """The choice of the columns, out of very many, that the trees of a member look at.
 
 A tree tries every column at every node, so its cost grows with their number, while a training set
-of so many columns rarely has the rows to tell more than a few of them from noise. Beyond
-`MANY_COLUMNS` every member therefore first looks at each column by itself, on its own bootstrap,
-and grows its trees on the most promising ones. Members may choose differently: what the data leave
-open shows as epistemic uncertainty.
+of so many columns rarely has the rows to tell more than a few of them from noise. If there are more
+columns than `n_kept`, every member therefore first looks at each column by itself, on its own
+bootstrap, and grows its trees on the most promising ones. Members may choose differently: what the
+data leave open shows as epistemic uncertainty.
 """
 
 from __future__ import annotations
@@ -16,11 +16,15 @@ import numpy as np
 from clearbands.engine.compiled import kernel
 from clearbands.engine.grains import EVEN, Grains
 
-MANY_COLUMNS = 512
-FEWEST_KEPT = 128
+FEWEST_KEPT, MOST_KEPT = 128, 512
 ROWS_PER_KEPT = 8  # training rows per kept column: more rows tell more columns apart
 GROUPS = 8  # groups of rows, between which y should differ
 WEIGHT, LEVEL, SPREAD = range(3)
+
+
+def n_kept(n_rows: float) -> int:
+    """Return how many columns are enough for the trees of so many rows."""
+    return int(np.clip(n_rows // ROWS_PER_KEPT, FEWEST_KEPT, MOST_KEPT))
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,7 @@ class Screen:
     @classmethod
     def from_bins(cls, binned: np.ndarray, grains: Grains = EVEN) -> Screen | None:
         """Return None where trees can look at all columns of `binned`, (n, d) small integers."""
-        if binned.shape[1] <= MANY_COLUMNS:
+        if binned.shape[1] <= n_kept(_count(binned, grains)):
             return None
         n_bins = int(binned.max()) + 1
         group_of = np.empty((binned.shape[1], n_bins), np.uint8)
@@ -45,17 +49,19 @@ class Screen:
 
     def columns(self, y: np.ndarray, counts: np.ndarray) -> np.ndarray:
         """Return the most promising columns, rising, for rows that weigh `counts` grains each."""
-        n_rows, n_columns = self.binned.shape
-        of_rows = self.grains.of_rows
-        if of_rows is not None:
-            n_rows = int(of_rows.sum() / self.grains.per_one)
-        n_kept = int(np.clip(n_rows // ROWS_PER_KEPT, FEWEST_KEPT, MANY_COLUMNS))
-        scores, weights = _scores(y, of_rows), counts.astype(np.int64)
-        sums = np.zeros((n_columns, GROUPS, 3), np.int64)
+        scores, weights = _scores(y, self.grains.of_rows), counts.astype(np.int64)
+        sums = np.zeros((self.binned.shape[1], GROUPS, 3), np.int64)
         _add_rows(self.binned, self.group_of, scores, weights, sums)
         variances = np.cov(scores, rowvar=False, fweights=weights).diagonal()
         promise = _promise(sums.astype(float), np.maximum(variances, 1.0))
-        return np.sort(np.argsort(-promise, kind="stable")[:n_kept])
+        kept = n_kept(_count(self.binned, self.grains))
+        return np.sort(np.argsort(-promise, kind="stable")[:kept])
+
+
+def _count(binned: np.ndarray, grains: Grains) -> int:
+    """Return how many rows there are, as their weights count them."""
+    of_rows = grains.of_rows
+    return len(binned) if of_rows is None else int(of_rows.sum() / grains.per_one)
 
 
 def _scores(y: np.ndarray, weight: np.ndarray | None) -> np.ndarray:

@@ -24,7 +24,8 @@ MAX_DEPTH = 12
 class BoostedQuantiles(QuantileModel):
     """Quantile boosting with histogram trees; the defaults are the paper's.
 
-    With more than 512 columns, the native trees of a bootstrap see only the most promising ones.
+    With more than 128 to 512 columns, depending on the number of rows, the native trees of a
+    bootstrap see only the most promising ones.
 
     Parameters
     ----------

@@ -23,7 +23,8 @@ GROWN_ON = ("target", "magnitude")
 class ForestQuantiles(QuantileModel):
     """Trees on bootstraps, split by squared error, with every column tried at every node.
 
-    With more than 512 columns, the native trees of a bootstrap see only the most promising ones.
+    With more than 128 to 512 columns, depending on the number of rows, the native trees of a
+    bootstrap see only the most promising ones.
 
     Parameters
     ----------

@@ -5,6 +5,7 @@ docs/defaults.md has the measurements behind the numbers.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from sklearn.base import BaseEstimator, clone
@@ -49,9 +50,16 @@ STAGES = (48, 100, 200, 400)
 """The numbers of symmetric trees among which unseen rows choose; few win if noise dominates."""
 
 
-DEEP_ROWS, DEEP_COLUMNS = 512, 512
-"""The fewest rows and the most columns for deep trees. Fewer rows do not fill their leaves; with
-more columns they cost more than all else."""
+DEEP_ROWS, DEEP_ROWS_PER_COLUMN, DEEP_COLUMNS = 512, 25, 512
+"""The fewest rows, in all and per column, and the most columns for deep trees. Fewer rows do not
+fill their leaves, or err by chance about the column; with more columns they cost more than all
+else."""
+
+FEW_COLUMNS = 20
+"""The most columns for which trees have bins of few rows; with more, bins are what trees cost."""
+
+ROWS_PER_BIN, FEWEST_BINS, MOST_BINS = 10, 32, 128
+"""The rows in a bin, and the numbers of bins, with more columns than that."""
 
 GAM_COLUMNS = 40
 """The most columns for a GAM; with more, splines cost more than they gain."""
@@ -77,14 +85,16 @@ def center_pool(n_rows: int, n_columns: int, *, again: bool = False) -> dict[str
     With `again`, the winners are fitted again in a finer form, so here they compete in a coarse
     one.
     """
-    pool: dict[str, Any] = {f"trees of depth {d}": SymmetricTrees(max_depth=d) for d in (4, 6)}
-    if n_rows >= DEEP_ROWS and n_columns <= DEEP_COLUMNS:
+    trees = partial(SymmetricTrees, max_bins=n_bins(n_rows, n_columns))
+    pool: dict[str, Any] = {f"trees of depth {d}": trees(max_depth=d) for d in (4, 6)}
+    fewest = max(DEEP_ROWS, DEEP_ROWS_PER_COLUMN * n_columns)
+    if n_rows >= fewest and n_columns <= DEEP_COLUMNS:
         # If small leaves win, a large l2 must not hold them back.
-        pool["trees of depth 8"] = SymmetricTrees(max_depth=8, l2=1.0)
-    pool["trees of depth 6, absolute loss"] = SymmetricTrees("absolute")
+        pool["trees of depth 8"] = trees(max_depth=8, l2=1.0)
+    pool["trees of depth 6, absolute loss"] = trees("absolute")
     if n_columns <= GAM_COLUMNS:
-        pool["GAM"] = TreesOnSmooth(ExpectileGAM(), SymmetricTrees())
-        pool["GAM, depth 4"] = TreesOnSmooth(ExpectileGAM(), SymmetricTrees(max_depth=4))
+        pool["GAM"] = TreesOnSmooth(ExpectileGAM(), trees())
+        pool["GAM, depth 4"] = TreesOnSmooth(ExpectileGAM(), trees(max_depth=4))
     for leaf, most in RANDOM_TREES.items():
         if n_rows <= most:
             name = "random trees" if leaf == 1 else f"random trees, leaves of {leaf}"
@@ -93,6 +103,13 @@ def center_pool(n_rows: int, n_columns: int, *, again: bool = False) -> dict[str
     if fewest <= n_rows <= most:
         pool |= surface_pool(n_columns, again=again)
     return pool
+
+
+def n_bins(n_rows: int, n_columns: int) -> int:
+    """Return how many bins the columns have for trees that compete on tables of this size."""
+    if n_columns <= FEW_COLUMNS:
+        return MOST_BINS
+    return min(max(n_rows // ROWS_PER_BIN, FEWEST_BINS), MOST_BINS)
 
 
 def surface_pool(n_columns: int, *, by_rank: bool = False, again: bool = False) -> dict[str, Any]:

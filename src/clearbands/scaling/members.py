@@ -12,7 +12,7 @@ import numpy as np
 
 from clearbands.engine.binning import Bins
 from clearbands.engine.grains import Grains
-from clearbands.engine.screening import MANY_COLUMNS, Screen
+from clearbands.engine.screening import FEWEST_KEPT, Screen
 from clearbands.engine.symmetric import (
     SymmetricBag,
     SymmetricMember,
@@ -234,9 +234,9 @@ class GrowMembers(Stage):
     def _columns(self, member: int, magnitude: float) -> np.ndarray | None:
         """Choose the columns that tell most about some of the member's rows.
 
-        None stands for all columns, unless there are very many.
+        None stands for all columns, unless there are more than trees on so many rows need.
         """
-        if self.learned.bins.n_columns <= MANY_COLUMNS:
+        if self.learned.bins.n_columns <= FEWEST_KEPT:
             return None
         share = min(1.0, SCREENING_ROWS / self.draws.n_rows)
         stream = self.draws.n_repeats + self.count  # the stream after those of the members
@@ -251,7 +251,8 @@ class GrowMembers(Stage):
             counts.append(own * self.draws.seen(member, keys[looked_at]))
         weighed = Grains(np.concatenate(grains), self.per_one)
         screen = Screen.from_bins(np.ascontiguousarray(np.concatenate(fines, axis=1).T), weighed)
-        assert screen is not None
+        if screen is None:
+            return None
         plain = screen.columns(np.concatenate(targets), np.concatenate(counts))
         return np.append(plain, np.arange(self.learned.bins.n_columns, self.n_columns))
 
