@@ -1,6 +1,6 @@
-"""The command `labelling`: four rules that choose rows to label, and what a model learns by each.
+"""The command `labelling`: five rules that choose rows to label, and what a model learns by each.
 
-A model knows 100 rows and may ask for the targets of 50 more, six times. A file has a row for each
+The default knows 100 rows and may ask for the targets of 100 more, twice. A file has a row for each
 data set, seed, rule and number of labelled rows: `dataset, seed, rule, labelled, quantile_loss,
 rmse`, always on the same test rows.
 """
@@ -16,7 +16,8 @@ import pandas as pd
 from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
 
-from clearbands import ClearRegressor, fast, metrics, rank_by_epistemic
+from clearbands import ClearRegressor, metrics, rank_by_epistemic
+from clearbands.prediction.uncertainty import rank_apart
 from experiments import datasets, rows
 from experiments.protocol import SEEDS
 
@@ -24,14 +25,20 @@ RESULTS = Path(__file__).parent / "results" / "labelling.csv"
 SETS = ("airfoil", "concrete", "energy_efficiency", "kin8nm", "powerplant")
 FIELDS = ("dataset", "seed", "rule", "labelled", "quantile_loss", "rmse")
 LEVEL = 0.9
-START, STEP, STEPS = 100, 50, 6
+START, STEP, STEPS = 100, 100, 2
 POOL = 2_000  # of larger data sets, targets of at most so many rows may be asked for
 
 Rule = Callable[[ClearRegressor, np.ndarray, np.ndarray, np.random.Generator], np.ndarray]
 
 
-def by_epistemic(model, pool, labelled, rng) -> np.ndarray:
+def by_members(model, pool, labelled, rng) -> np.ndarray:
     return rank_by_epistemic(model, pool, STEP)
+
+
+def by_ignorance(model, pool, labelled, rng) -> np.ndarray:
+    """Do the same by the ignorance that `predict_uncertainty` shows."""
+    ignorance = model.predict_uncertainty(pool).epistemic.sum(axis=1)
+    return rank_apart(ignorance, model.encode(pool), STEP)
 
 
 def by_chance(model, pool, labelled, rng) -> np.ndarray:
@@ -57,7 +64,8 @@ def by_distance(model, pool, labelled, rng) -> np.ndarray:
 
 
 RULES: dict[str, Rule] = {
-    "rank_by_epistemic": by_epistemic,
+    "members' spread": by_members,
+    "ignorance": by_ignorance,
     "chance": by_chance,
     "widest interval": by_width,
     "farthest": by_distance,
@@ -86,36 +94,48 @@ def run_missing(names: list[str], seeds: list[int], path: Path) -> None:
     done = rows.known(path, ("dataset", "seed", "rule"))
     for seed in seeds:
         for name in names:
-            X, y = datasets.load(name)
-            for rule in RULES:
-                if (name, seed, rule) not in done:
-                    with threadpool_limits(1):
-                        found = curve(X, y, RULES[rule], seed)
-                    key = {"dataset": name, "seed": seed, "rule": rule}
-                    rows.append(path, FIELDS, [key | point for point in found])
+            missing = [rule for rule in RULES if (name, seed, rule) not in done]
+            if missing:
+                with threadpool_limits(1):
+                    trial = Trial(*datasets.load(name), seed)
+                    for rule in missing:
+                        key = {"dataset": name, "seed": seed, "rule": rule}
+                        points = curve(trial, RULES[rule])
+                        rows.append(path, FIELDS, [key | point for point in points])
 
 
-def curve(X: np.ndarray, y: np.ndarray, rule: Rule, seed: int) -> list[dict[str, float]]:
+class Trial:
+    """The rows at the beginning, and the model that knows the first of them."""
+
+    def __init__(self, X: np.ndarray, y: np.ndarray, seed: int) -> None:
+        self.X, self.y, self.seed = X, y, seed
+        rest, self.test = train_test_split(np.arange(len(y)), test_size=0.2, random_state=seed)
+        rest = np.random.default_rng(seed).permutation(rest)[: START + POOL]
+        self.labelled, self.pool = rest[:START], rest[START:]
+        self.model = self.fit(self.labelled)
+
+    def fit(self, labelled: np.ndarray) -> ClearRegressor:
+        model = ClearRegressor(confidence_level=LEVEL, random_state=self.seed)
+        return model.fit(self.X[labelled], self.y[labelled])
+
+    def scores(self, model: ClearRegressor, n: int) -> dict[str, float]:
+        y = self.y[self.test]
+        center, intervals = model.predict_interval(self.X[self.test])
+        loss = metrics.quantile_loss(y, intervals[:, :, 0], LEVEL)
+        rmse = float(np.sqrt(np.mean((y - center) ** 2)))
+        return {"labelled": n, "quantile_loss": loss, "rmse": rmse}
+
+
+def curve(trial: Trial, rule: Rule) -> list[dict[str, float]]:
     """Return the scores on the test rows before the first question and after each answer."""
-    rest, test = train_test_split(np.arange(len(y)), test_size=0.2, random_state=seed)
-    rng = np.random.default_rng(seed)
-    rest = rng.permutation(rest)[: START + POOL]
-    labelled, pool = rest[:START], rest[START:]
-    points = []
-    for step in range(STEPS + 1):
-        model = fast(confidence_level=LEVEL, random_state=seed).fit(X[labelled], y[labelled])
-        center, intervals = model.predict_interval(X[test])
-        points.append(
-            {
-                "labelled": len(labelled),
-                "quantile_loss": metrics.quantile_loss(y[test], intervals[:, :, 0], LEVEL),
-                "rmse": float(np.sqrt(np.mean((y[test] - center) ** 2))),
-            }
-        )
-        if step < STEPS:
-            asked = rule(model, X[pool], X[labelled], rng)
-            labelled = np.concatenate([labelled, pool[asked]])
-            pool = np.delete(pool, asked)
+    rng = np.random.default_rng([trial.seed, 1])
+    labelled, pool, model = trial.labelled, trial.pool, trial.model
+    points = [trial.scores(model, len(labelled))]
+    for _ in range(STEPS):
+        asked = rule(model, trial.X[pool], trial.X[labelled], rng)
+        labelled, pool = np.concatenate([labelled, pool[asked]]), np.delete(pool, asked)
+        model = trial.fit(labelled)
+        points.append(trial.scores(model, len(labelled)))
     return points
 
 

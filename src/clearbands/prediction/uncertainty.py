@@ -239,10 +239,10 @@ def _plain(words: str) -> str:
 def rank_by_epistemic(model: Any, X: TableLike, n: int) -> np.ndarray:
     """Rank the n rows of X whose targets would teach the model most; return their numbers (n,).
 
-    The first is the row with the largest epistemic width. Each further one has the largest product
-    of its width and its distance to the nearest row that was chosen before, so that the model is
-    not taught the same twice; distances are those of the encoded columns, each divided by its
-    standard deviation.
+    The first is the row with the largest epistemic width of `components`, on which the members of
+    the model disagree most. Each further one has the largest product of its width and its distance
+    to the nearest row that was chosen before, so that the model is not taught the same twice;
+    distances are those of the encoded columns, each divided by its standard deviation.
 
     Parameters
     ----------
@@ -265,19 +265,23 @@ def rank_by_epistemic(model: Any, X: TableLike, n: int) -> np.ndarray:
     >>> rank_by_epistemic(model, [[0.0], [5.0], [5.1], [-4.0]], 2).tolist()
     [2, 3]
     """
-    components = model.components(X)
-    widths = components.epistemic[:, :, 0].sum(axis=1)
+    widths = model.components(X).epistemic[:, :, 0].sum(axis=1)
     check_count(n, "n", largest=len(widths))
-    place = _standardised(np.asarray(model.encode(X), float))
-    nearest = np.full(len(widths), np.inf)
-    left = np.ones(len(widths), bool)
+    return rank_apart(widths, np.asarray(model.encode(X), float), n)
+
+
+def rank_apart(worth: np.ndarray, places: np.ndarray, n: int) -> np.ndarray:
+    """Rank n rows by their worth (rows,) times the distance to the nearest row chosen before."""
+    places = _standardised(places)
+    nearest = np.full(len(worth), np.inf)
+    left = np.ones(len(worth), bool)
     chosen: list[int] = []
     while len(chosen) < n:
-        worth = widths * (nearest if chosen else 1.0)
-        best = int(np.argmax(np.where(left, worth, -1.0)))
+        value = worth * (nearest if chosen else 1.0)
+        best = int(np.argmax(np.where(left, value, -1.0)))
         chosen.append(best)
         left[best] = False
-        nearest = np.minimum(nearest, np.linalg.norm(place - place[best], axis=1))
+        nearest = np.minimum(nearest, np.linalg.norm(places - places[best], axis=1))
     return np.array(chosen)
 
 
