@@ -15,7 +15,7 @@ from clearbands import (
     variant_b,
 )
 from clearbands.apps.report.answer import directions as directions_in_words
-from clearbands.apps.report.facts import gather
+from clearbands.apps.report.facts import gather_facts
 from clearbands.models.monotone import FixedColumns, directions, directions_of
 
 QUICK = ModelSearch(folds=3, repeats=1, averaged=2)
@@ -175,11 +175,11 @@ def test_directions_are_told_by_model_and_report():
     told = {"size": 1, "age": -1}
     model = fast(monotone=told, random_state=0).fit(table, y)
     assert directions_of(model) == told
-    facts = gather(model, table, y)
+    facts = gather_facts(model, table, y)
     assert directions_in_words(facts) == "rise with “size” and fall with “age”"
     assert "both bounds rise with “size” and fall with “age”" in model.report(table, y).html
     free = fast(random_state=0).fit(X, y)
     assert directions_of(free) == {}
-    assert directions_in_words(gather(free, X, y)) == ""
+    assert directions_in_words(gather_facts(free, X, y)) == ""
     by_place = fast(monotone=[0, 0, 1], random_state=0).fit(X, y)
     assert directions_of(by_place) == {"x2": 1}
