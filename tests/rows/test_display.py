@@ -33,6 +33,8 @@ def test_numbers_have_four_digits_that_matter(value, said):
 def test_shares_never_round_to_all_or_nothing():
     shown = [percent(share).replace(GAP, " ") for share in (0.5, 1, 0, 0.999, 0.0004)]
     assert shown == ["50 %", "100 %", "0 %", "99.9 %", "0.04 %"]
+    assert percent(1e-9).replace(GAP, " ") == "under 0.001 %"
+    assert percent(1 - 1e-9).replace(GAP, " ") == "over 99.999 %"
     assert [count(1), count(2), count(1200, "day")] == ["1 row", "2 rows", "1,200 days"]
 
 

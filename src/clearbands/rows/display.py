@@ -52,11 +52,15 @@ def percent(share: float, digits: int = 0) -> str:
 
     Examples
     --------
-    >>> [percent(share).replace(GAP, " ") for share in (0.5, 0.999, 1)]
-    ['50 %', '99.9 %', '100 %']
+    >>> [percent(share).replace(GAP, " ") for share in (0.5, 0.999, 1, 1e-9)]
+    ['50 %', '99.9 %', '100 %', 'under 0.001 %']
     """
     while digits < 3 and round(100 * share, digits) in (0, 100) and share not in (0, 1):
         digits += 1
+    if 0 < share < 0.000005:
+        return f"under 0.001{GAP}%"
+    if 0.999995 < share < 1:
+        return f"over 99.999{GAP}%"
     return f"{100 * share:.{digits}f}{GAP}%"
 
 

@@ -91,7 +91,7 @@ def _by_curve(facts: Facts) -> str:
     low, high = parts.share_low or 0.0, parts.share_high or 0.0
     return (
         f"{forecast.sentence()} {percent(share)} of the mean width is {EPISTEMIC.plain} "
-        f"({percent(low)} to {percent(high)}), which more rows or a better model would take "
+        f"({100 * low:.0f} to {percent(high)}), which more rows or a better model would take "
         f"away; the rest is {ALEATORIC.plain}, the width of the best possible interval from these "
         "columns."
     )
