@@ -96,7 +96,7 @@ def table(results: pd.DataFrame) -> Iterator[str]:
 
 
 def _change(ours: pd.DataFrame, other: pd.DataFrame, measure: str) -> float:
-    """By how many percent the mean of ours is above that of the other, over their common seeds."""
+    """Return by how many percent our mean is above the other's, over their common seeds."""
     seeds = ours.index.intersection(other.index)
     return 100 * float(ours[measure][seeds].mean() / other[measure][seeds].mean() - 1)
 

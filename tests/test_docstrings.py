@@ -1,7 +1,9 @@
 """Every public name has an example in its docstring, which gives the output that it shows."""
 
+import ast
 import doctest
 import importlib
+import re
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -85,6 +87,20 @@ def test_what_private_functions_show_is_what_comes_out(name, tmp_path, monkeypat
             said: list[str] = []
             result = doctest.DocTestRunner(optionflags=FLAGS).run(test, out=said.append)
             assert not result.failed, "".join(said)
+
+
+LACKS_A_NOUN = re.compile(r"(Of|By|As|That|Are|Is|And|From|Than|Has|So) ")
+
+
+def test_no_docstring_begins_with_a_word_that_lacks_its_noun():
+    riddles = []
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+            text = node.value.value if is_text else None
+            if isinstance(text, str) and LACKS_A_NOUN.match(text):
+                riddles.append(f"{path.name}:{node.lineno}: {text.splitlines()[0]}")
+    assert riddles == []
 
 
 def test_an_example_that_shows_something_else_is_found():

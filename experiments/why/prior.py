@@ -72,7 +72,7 @@ PAPER_WEIGHT = 2.0
 """The weight of a table of the paper: most other tables are nearly all noise."""
 
 N_PARTS = len(PAPER)
-"""Of the tables: each of the 15 sets is left out by itself, with a few others."""
+"""The parts of the tables that are left out: one per set of the paper, with a few other tables."""
 
 
 class Cases(NamedTuple):
