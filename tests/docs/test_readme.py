@@ -124,8 +124,9 @@ def test_the_code_on_every_page_runs_from_top_to_bottom(page, reader, hidden):
 def houses(n):
     size = np.linspace(30, 200, n)
     town = np.resize(["Aarau", "Bern", "Chur"], n)
+    season = np.resize(["summer", "winter"], n)
     noise = np.random.default_rng(n).normal(0, 20, n)
-    return pl.DataFrame({"size": size, "town": town, "price": 4 * size + noise})
+    return pl.DataFrame({"size": size, "town": town, "season": season, "price": 4 * size + noise})
 
 
 def demand(n, first=0):
