@@ -74,7 +74,7 @@ from pathlib import Path
 from tests.scaling.files import small_model
 
 def die(stage, done, total):
-    if len(list(Path(sys.argv[2]).rglob("center-*/0*.npz"))) >= 3:
+    if len(list(Path(sys.argv[2]).rglob("center-*/0*.npz"))) >= 1:
         os.kill(os.getpid(), signal.SIGKILL)
 
 small_model().fit(sys.argv[1], "price", work=sys.argv[2], progress=die)
@@ -96,7 +96,7 @@ def test_a_driver_that_was_killed_goes_on_where_it_was(fitted, tmp_path):
     file, work = write(tmp_path), tmp_path / "work"
     assert run(DRIVER, file, work).returncode == -9
     made = {path: path.stat().st_mtime_ns for path in members_in(work)}
-    assert 3 <= len(made) < 6
+    assert 1 <= len(made) < 6  # those that were finished while the driver heard of the first
     assert_same(small_model().fit(file, "price", work=work), fitted)
     assert len(members_in(work)) == 6
     assert made == {path: path.stat().st_mtime_ns for path in made}

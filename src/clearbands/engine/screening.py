@@ -54,8 +54,8 @@ class Screen:
         _add_rows(self.binned, self.group_of, scores, weights, sums)
         variances = np.cov(scores, rowvar=False, fweights=weights).diagonal()
         promise = _promise(sums.astype(float), np.maximum(variances, 1.0))
-        kept = n_kept(_count(self.binned, self.grains))
-        return np.sort(np.argsort(-promise, kind="stable")[:kept])
+        n_columns = n_kept(_count(self.binned, self.grains))
+        return np.sort(np.argsort(-promise, kind="stable")[:n_columns])
 
 
 def _count(binned: np.ndarray, grains: Grains) -> int:
