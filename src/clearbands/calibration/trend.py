@@ -63,9 +63,9 @@ class Trend:
     The widths of a thousand rows are right in the middle, but the noise grows faster than they do:
 
     >>> import numpy as np
-    >>> rng, said = np.random.default_rng(0), np.linspace(1, 2, 1000)
-    >>> y = said**2 * rng.normal(size=1000)
-    >>> widths = np.tile(said[:, None, None], (1, 2, 1))
+    >>> rng, width = np.random.default_rng(0), np.linspace(1, 2, 1000)
+    >>> y = width**2 * rng.normal(size=1000)
+    >>> widths = np.tile(width[:, None, None], (1, 2, 1))
     >>> components = Components(np.zeros(1000), widths, 0 * widths)
     >>> trend = Trend.of(y, components, [0.9])
     >>> (trend(components).aleatoric / widths)[[0, 500, 999], 0, 0].round(2)

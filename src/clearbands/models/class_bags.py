@@ -1,4 +1,4 @@
-"""Classifiers that are fitted on several draws of the rows, and what they say as logits."""
+"""Bags of classifiers, which are fitted on several draws of the rows, and their logits."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from clearbands.rows.split import Rows
 from clearbands.rows.typed import TableLike
 
 LENGTHS = (16, 32, 64, 128, 256)  # rounds of boosting that unseen rows choose between
-FLOOR = 1e-6  # no member rules a class out: a forest of 100 trees cannot know
+FLOOR = 1e-6  # the least probability; no member rules a class out, since 100 trees cannot
 
 
 class ClassBag(Protocol):
-    """Members that say how probable classes are."""
+    """The classifiers of a bag, which predict the probabilities of classes as logits."""
 
     def __len__(self) -> int: ...
 
     @property
     def members(self) -> Sequence[Any]:
-        """One fitted classifier per member."""
+        """The members, each as a fitted classifier."""
 
     def predict_logits(self, X: TableLike) -> np.ndarray:
-        """(n, members, classes): centred, not calibrated."""
+        """Return the logits (n, members, classes), centred and not calibrated."""
 
 
 @dataclass(frozen=True)
 class ListedClassifiers:
-    """Fitted classifiers, one by one; the logits are in the order of `classes`."""
+    """A bag that is a list of fitted classifiers; its logits are in the order of `classes`."""
 
     members: Sequence[Any]
     classes: np.ndarray
@@ -53,10 +53,10 @@ class ListedClassifiers:
 
 @dataclass(frozen=True)
 class WholeBag:
-    """Members that were trained in one go, as trees and networks of ours are."""
+    """A bag whose members were trained together, as our own trees and networks are."""
 
-    model: BaseEstimator  # as it was, unfitted
-    bag: Any  # what its `fit_class_bag` gives
+    model: BaseEstimator  # the unfitted model
+    bag: Any  # the result of its `fit_class_bag`
 
     def __len__(self) -> int:
         return len(self.bag)
@@ -76,18 +76,18 @@ class WholeBag:
 
     @property
     def chooses_rounds(self) -> bool:
-        """Whether the number of rounds was left to the unseen rows."""
+        """Whether unseen rows choose the number of rounds."""
         return getattr(self.model, "n_trees", None) == "auto"
 
     def first(self, n_trees: int) -> WholeBag:
-        """The same after so many rounds."""
+        """Return the same bag with only its first `n_trees` trees."""
         model = clone(self.model).set_params(n_trees=n_trees)
         return replace(self, model=model, bag=self.bag.first(n_trees))
 
 
 @dataclass(frozen=True)
 class CategoryClassifiers(WholeBag):
-    """Members that each learned for themselves what categories are worth: a `CategoryBag`."""
+    """A `CategoryBag`, whose members each learned the effects of categories for themselves."""
 
     @property
     def members(self) -> list[Any]:
@@ -97,7 +97,7 @@ class CategoryClassifiers(WholeBag):
 
 @dataclass(frozen=True)
 class ClassifierOnEffects:
-    """A fitted classifier behind what categories are worth to it."""
+    """A fitted classifier, and the effects of categories that it learned."""
 
     effects: CategoryEffects
     classifier: Any
@@ -107,11 +107,11 @@ class ClassifierOnEffects:
         return self.classifier.classes_
 
     def predict_proba(self, X: TableLike) -> np.ndarray:
-        """(n, classes) of encoded rows."""
+        """Return the probabilities (n, classes) for encoded rows."""
         return self.classifier.predict_proba(self.effects.view(_numbers(X)))
 
     def predict(self, X: TableLike) -> np.ndarray:
-        """(n,)"""
+        """Return the likeliest classes (n,)."""
         return self.classifier.predict(self.effects.view(_numbers(X)))
 
 
@@ -125,8 +125,8 @@ def fit_classifiers(
 ) -> Any:
     """Return a bag with a member for each row of `counts` (b, n): how often each row counts.
 
-    y are positions of classes. Where columns of X are codes of categories, every member learns from
-    its own rows what they are worth.
+    `rows.y` holds positions of classes. If columns of X are codes of categories, every member
+    learns their effects from its own rows.
     """
     if code_columns(rows.X):
         return _fit_on_categories(model, rows, n_classes, counts, n_jobs, stage)
@@ -157,7 +157,7 @@ def _fit_on_categories(
     n_jobs: int | None,
     stage: str,
 ) -> CategoryClassifiers:
-    """Members that see how much likelier the classes are in a category than elsewhere."""
+    """Fit members that see how much likelier each class is in a category than elsewhere."""
     hits = range(1, 2) if n_classes == 2 else range(n_classes)
     is_hit = np.column_stack([rows.y == hit for hit in hits]).astype(float)
 
@@ -183,17 +183,17 @@ def _numbers(X: TableLike) -> np.ndarray:
 
 
 def shortened_bags(bag: Any) -> list[Any]:
-    """The bag itself, or where the number of rounds was left open, after fewer and more."""
+    """Return the bag after each number of rounds that unseen rows choose between."""
     if isinstance(bag, WholeBag) and bag.chooses_rounds:
         return [bag.first(n_trees) for n_trees in LENGTHS]
     return [bag]
 
 
 def unseen_logits(logits: np.ndarray, draws: Draws) -> np.ndarray:
-    """(n, r, classes) of (n, members, classes): those of the members that did not see the row.
+    """Return the logits (n, r, classes) of the r members that did not see each row.
 
-    Few members lie closer around their own mean than many do around theirs. What is calibrated on
-    few and used with many is spread out to make up for it.
+    A few members lie closer to their own mean than many members do. Calibration sees a few and
+    predictions use many, so the logits of the few are spread out accordingly.
     """
     rows, columns = np.nonzero(draws.unseen.T)
     unseen = logits[rows, columns].reshape(len(logits), -1, logits.shape[2])
@@ -205,7 +205,7 @@ def unseen_logits(logits: np.ndarray, draws: Draws) -> np.ndarray:
 
 
 def classes_of(members: Sequence[Any]) -> np.ndarray:
-    """The classes that all members know, or an error where they differ."""
+    """Return the classes that all members know; raise if they know different ones."""
     for i, member in enumerate(members):
         if not hasattr(member, "predict_proba") or not hasattr(member, "classes_"):
             raise TypeError(
